@@ -1,0 +1,160 @@
+"""The columns of every phase, and the one check that a frame has them."""
+
+import polars as pl
+
+from policyproof_assets.errors import ProvenanceError
+
+I32, STR = pl.Int32, pl.String
+SPAN = pl.Struct(
+    {
+        # Included lines; null where the span is empty.
+        "start_page": I32,
+        "start_line": I32,
+        "end_page": I32,
+        "end_line": I32,
+        # The heading that ends the span; null where the document does.
+        "next_page": I32,
+        "next_line": I32,
+        "lines": I32,
+        "nonblank": I32,
+        # Source headings inside; only filled for the envelope of a synthetic node.
+        "headings": I32,
+    }
+)
+SEGMENT = pl.Struct({"start_page": I32, "start_line": I32, "end_page": I32, "end_line": I32})
+SLICE = pl.Struct(
+    {
+        "start_page": I32,
+        "start_line": I32,
+        "start_char": I32,  # null: from the line's first character
+        "end_page": I32,
+        "end_line": I32,
+        "end_char": I32,  # exclusive; null: to the line's last character
+    }
+)
+
+PAGES = {"document_id": STR, "page": I32, "text": STR}
+HEADINGS = {
+    "document_id": STR,
+    "order": I32,  # 1-based, document order
+    "type": STR,
+    "page": I32,
+    "start_line": I32,
+    "end_line": I32,
+    "line_numbers": pl.List(I32),  # a blank line between two heading lines is left out
+    "source_lines": pl.List(STR),
+    "marker": STR,
+    "title": STR,
+    "text": STR,  # as printed, lines joined; not yet normalised
+    "method": STR,
+}
+HIERARCHY = {
+    "document_id": STR,
+    "node_id": STR,
+    "kind": STR,  # source | synthetic
+    "synthetic_type": STR,
+    "order": I32,
+    "depth": I32,
+    "parent_id": STR,
+    "ancestors": pl.List(STR),
+    "path": pl.List(STR),
+    "heading": STR,  # normalised: wrap hyphens removed, reviewed corrections applied
+    "marker": STR,
+    "type": STR,
+    "group": STR,  # synthetic nodes: the container's name, e.g. the RMF function
+    "number": STR,  # synthetic nodes: the container's number, if it has one
+    "page": I32,
+    "start_line": I32,
+    "end_line": I32,
+    "anchor_page": I32,  # synthetic nodes: the first source heading below
+    "anchor_line": I32,
+}
+SPANS = {
+    "document_id": STR,
+    "node_id": STR,
+    "order": I32,
+    "direct_body": SPAN,
+    "subtree": SPAN,
+    "envelope": SPAN,
+}
+UNITS = {
+    "document_id": STR,
+    "unit_id": STR,
+    "source_key": STR,
+    "kind": STR,  # heading_body | heading_only | recital kinds | frontmatter_body
+    "part": I32,
+    "parts": I32,
+    "order": I32,
+    "label": STR,
+    "node_id": STR,
+    "number": I32,  # recital number
+    "context_nodes": pl.List(STR),
+    "structural_context": pl.List(STR),
+    "heading_page": I32,
+    "heading_start_line": I32,
+    "heading_end_line": I32,
+    "segments": pl.List(SEGMENT),
+    "coordinates": I32,
+    "content_words": I32,
+    "context_words": I32,
+    "hard_limit": I32,
+    "boundary": STR,
+    "entry_first": I32,  # reference lists: ordinals of the entries inside
+    "entry_last": I32,
+}
+LEDGER = {
+    "document_id": STR,
+    "page": I32,
+    "line": I32,
+    "classification": STR,
+    "reason": STR,
+    "owner": STR,
+}
+PASSAGES = {
+    "document_id": STR,
+    "passage_id": STR,
+    "source_key": STR,
+    "kind": STR,
+    "number": I32,
+    "count": I32,
+    "label": STR,
+    "path": pl.List(STR),
+    "unit_ids": pl.List(STR),
+    "slices": pl.List(SLICE),
+    "coordinates": I32,
+    "boundary": STR,
+    "boundary_page": I32,
+    "boundary_line": I32,
+    "boundary_char": I32,
+    "entry_first": I32,
+    "entry_last": I32,
+    "retrieval_text": STR,
+    "citation_text": STR,
+    "tokens": I32,
+}
+PHASES = {
+    "pages": PAGES,
+    "headings": HEADINGS,
+    "hierarchy": HIERARCHY,
+    "spans": SPANS,
+    "units": UNITS,
+    "ledger": LEDGER,
+    "passages": PASSAGES,
+}
+
+
+def conform(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    """Return ``frame`` with exactly the columns of ``schema``, in its order and types.
+
+    Raises ProvenanceError if a column is missing, unexpected or of a type that cannot be cast.
+    """
+    if set(frame.columns) != set(schema):
+        raise ProvenanceError(
+            "a frame does not have the columns of its phase",
+            expected=sorted(schema),
+            found=sorted(frame.columns),
+        )
+    try:
+        return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
+    except pl.exceptions.PolarsError as error:
+        raise ProvenanceError(f"a frame does not have the types of its phase: {error}") from error
