@@ -1,0 +1,182 @@
+"""Corpus manifests: which documents a corpus holds and what is known about each."""
+
+import re
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from policyproof_assets.errors import ManifestError
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=120)]
+Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Classification = Literal["public", "internal", "confidential", "restricted"]
+Status = Literal["active", "superseded", "draft"]
+
+M = TypeVar("M", bound=BaseModel)
+
+_LOCAL_FORMATS = {".pdf": "pdf", ".md": "markdown", ".html": "html", ".htm": "html"}
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Document(_Model):
+    """One source document. ``acl`` and ``classification`` have no default on purpose."""
+
+    id: Slug
+    title: Text
+    publisher: Text
+    licence: Text
+    version: Text
+    status: Status
+    classification: Classification
+    acl: tuple[Text, ...] = Field(min_length=1)
+    profile: Slug
+    sha256: Sha256
+    format: Literal["pdf", "markdown", "html"] = "pdf"
+    language: str = "en"
+    #: The official address of the file; absent for documents that lie beside their manifest.
+    url: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    #: A file beside the manifest, relative to it.
+    path: str | None = None
+    #: The page that describes the document, for people.
+    about: str | None = None
+    #: All versions of one document share a family.
+    family: str | None = None
+    supersedes: str | None = None
+    effective_date: str | None = None
+    department: str | None = None
+    owner: str | None = None
+    #: What the publisher says and PolicyProof does not interpret.
+    facts: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _has_one_origin(self) -> Self:
+        if (self.url is None) == (self.path is None):
+            raise ValueError("exactly one of url and path says where the document comes from")
+        if self.url is not None:
+            _check_address(self.url, self.allowed_hosts)
+        return self
+
+
+def _check_address(url: str, allowed_hosts: tuple[str, ...]) -> None:
+    parts = urlsplit(url)
+    if parts.scheme != "https":
+        raise ValueError(f"url must be https, found {parts.scheme or 'no scheme'}")
+    if parts.hostname not in allowed_hosts:
+        raise ValueError(f"host {parts.hostname} is not in allowed_hosts {list(allowed_hosts)}")
+
+
+class ExportIdentity(_Model):
+    """The names under which the accepted JSON-lines files know the corpus."""
+
+    corpus_id: Text
+    corpus_version: Text
+    retrieved_date: Text
+
+
+class Corpus(_Model):
+    """A named list of documents; ``namespace`` opens every passage id."""
+
+    id: Slug
+    title: Text
+    namespace: Slug = "pp"
+    documents: tuple[Document, ...] = Field(min_length=1)
+    export: ExportIdentity | None = None
+    #: Folder of the manifest; paths of documents are relative to it.
+    folder: Path = Path()
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Self:
+        twice = [name for name, n in Counter(d.id for d in self.documents).items() if n > 1]
+        if twice:
+            raise ValueError(f"duplicate document id: {', '.join(twice)}")
+        return self
+
+    @property
+    def group(self) -> str:
+        """The corpus id as Dagster allows it in keys and group names."""
+        return re.sub(r"[^A-Za-z0-9_]", "_", self.id)
+
+    def document(self, document_id: str) -> Document:
+        """Return a document by id; raises ManifestError if there is none."""
+        for document in self.documents:
+            if document.id == document_id:
+                return document
+        raise ManifestError(
+            f"corpus {self.id} has no document {document_id}",
+            expected=", ".join(d.id for d in self.documents),
+            found=document_id,
+        )
+
+
+def load_corpus(path: Path) -> Corpus:
+    """Read and validate the corpus manifest at ``path``.
+
+    Raises ManifestError that names the file, the document and the key.
+    """
+    data = read_toml(path)
+    header = data.pop("corpus", {})
+    if not isinstance(header, dict):
+        raise ManifestError(f"{path}: [corpus] must be a table", found=type(header).__name__)
+    return validate(Corpus, {**header, **data, "folder": path.parent}, path)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file; raises ManifestError that names file and line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ManifestError(f"no manifest at {path}", action="check the path") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ManifestError(f"{path} is not valid TOML: {error}") from error
+
+
+def validate(model: type[M], data: dict[str, Any], path: Path) -> M:
+    """Validate ``data`` as ``model``; raises ManifestError that lists every fault with its key."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        faults = [_fault(data, item) for item in error.errors()]
+        raise ManifestError(
+            f"{path} is not a valid {model.__name__.lower()} manifest: " + "; ".join(faults),
+            action="correct the named keys; docs/your-documents.md describes each",
+        ) from error
+
+
+def _fault(data: dict[str, Any], item: Any) -> str:
+    """Say where a fault is, with the document's id in place of its position."""
+    where: list[str] = []
+    value: Any = data
+    for key in item["loc"]:
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            value = None
+        named = isinstance(key, int) and isinstance(value, dict) and "id" in value
+        where.append(str(value["id"]) if named else str(key))
+    message = item["msg"].removeprefix("Value error, ")
+    if item["type"] == "extra_forbidden":
+        message = "unknown key"
+    elif item["type"] == "missing":
+        message = "is missing"
+    return f"{'.'.join(where)} {message}".strip()
+
+
+def document_format(path: Path) -> str | None:
+    """Return the format PolicyProof reads a file as, by its suffix; None if it reads it not."""
+    return _LOCAL_FORMATS.get(path.suffix.lower())
