@@ -1,0 +1,238 @@
+"""Headings of one document: lines that match a pattern of its profile, and what continues them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from string import Formatter
+from typing import TYPE_CHECKING, Literal, Self
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+
+from policyproof_assets.corpus.hyphens import Hyphens
+from policyproof_assets.corpus.lines import Lines
+from policyproof_assets.corpus.reviews import (
+    CorrectText,
+    Heading,
+    KeepHyphen,
+    NotHeading,
+    Review,
+    Rows,
+)
+from policyproof_assets.schemas import HEADINGS, conform
+
+if TYPE_CHECKING:
+    from policyproof_assets.corpus.profiles import Profile
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HeadingPattern(_Model):
+    """How one kind of heading is printed; the first pattern a line matches decides."""
+
+    type: str
+    #: Matches the whole line, white space collapsed.
+    pattern: re.Pattern[str]
+    #: What belongs to the heading below its first line: nothing, one line, all lines until a body
+    #: opens, or all lines until one ends a sentence.
+    continuation: Literal["none", "title_line", "until_body", "until_sentence_end"] = "none"
+    #: How the heading reads: of {lines}, or of {marker} (the first line) and {title} (the others).
+    form: str = "{lines}"
+    #: The name under which records say how the heading was put together.
+    method: str = "single_line"
+    #: Only below a heading of one of these types.
+    below: tuple[str, ...] = ()
+    #: Not on a page below a heading of one of these types, where the line is a reference.
+    not_below_on_page: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _form_is_known(self) -> Self:
+        fields = {name for _, name, _, _ in Formatter().parse(self.form) if name is not None}
+        if fields not in ({"lines"}, {"marker", "title"}):
+            raise ValueError("form holds either {lines} or both {marker} and {title}")
+        return self
+
+
+class Repair(_Model):
+    """A fault of the extracted text that is typical of this kind of document."""
+
+    pattern: re.Pattern[str]
+    replacement: str
+
+
+class HeadingRules(_Model):
+    """The section [headings] of a profile."""
+
+    patterns: tuple[HeadingPattern, ...] = Field(min_length=1)
+    #: A longer line is prose.
+    max_chars: PositiveInt = 180
+    #: A page with such a line lists headings and has none.
+    skip_page: re.Pattern[str] = re.compile(r"(?i)(table of )?contents")
+    #: Lines of the page's frame or of a table's; no heading begins with or continues over one.
+    furniture: tuple[re.Pattern[str], ...] = ()
+    #: Lines that open the body below a heading.
+    body: tuple[re.Pattern[str], ...] = ()
+    repairs: tuple[Repair, ...] = ()
+
+    def ends_heading(self, text: str) -> bool:
+        """Tell whether the heading above the line ``text`` cannot continue with it."""
+        return any(p.fullmatch(text) for p in (*self.furniture, *self.body))
+
+    def form_of(self, kind: str) -> HeadingPattern:
+        """Return the pattern a reviewed heading of type ``kind`` is read by."""
+        for pattern in self.patterns:
+            if pattern.type == kind:
+                return pattern
+        return HeadingPattern(type=kind, pattern=re.compile(""))
+
+
+#: A line that ends so ends a sentence, closing quotes and brackets included.
+_SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*$")
+
+
+def find_headings(lines: Lines, profile: Profile, review: Review) -> pl.DataFrame:
+    """Return the headings of one document in its order (columns of HEADINGS).
+
+    Raises ReviewError where a reviewed heading, hyphen or correction does not match the source or
+    changes nothing.
+    """
+    rules = profile.headings
+    rows = review.of(lines, Heading, NotHeading, KeepHyphen, CorrectText)
+    reader = _Reader(lines, rules, rows)
+    found = list(reader.headings())
+    rows.finish()
+    for order, heading in enumerate(found, start=1):
+        heading["order"] = order
+    return conform(pl.DataFrame(found, schema=HEADINGS), HEADINGS)
+
+
+@dataclass
+class _Reader:
+    lines: Lines
+    rules: HeadingRules
+    rows: Rows
+
+    def __post_init__(self) -> None:
+        self.texts = [" ".join(text.split()) for text in self.lines.text]
+        self.hyphens = Hyphens(self.texts)
+
+    def headings(self) -> Iterator[dict[str, object]]:
+        firsts = self._first_lines()
+        for position, pattern in firsts.items():
+            yield self._heading(self._extent(position, pattern, firsts), pattern)
+
+    def _first_lines(self) -> dict[int, HeadingPattern]:
+        firsts: dict[int, HeadingPattern] = {}
+        above: set[str] = set()
+        for page in self.lines.pages:
+            positions = self.lines.on_page(page)
+            if any(self.rules.skip_page.fullmatch(self.texts[i]) for i in positions):
+                continue
+            on_page: set[str] = set()
+            for position in positions:
+                if pattern := self._pattern_at(position, above, on_page):
+                    firsts[position] = pattern
+                    above.add(pattern.type)
+                    on_page.add(pattern.type)
+        return firsts
+
+    def _pattern_at(
+        self, position: int, above: set[str], on_page: set[str]
+    ) -> HeadingPattern | None:
+        coordinate, text = self.lines.coordinate(position), self.texts[position]
+        if reviewed := self.rows.take(Heading, *coordinate):
+            return self.rules.form_of(reviewed.type)
+        if len(text) > self.rules.max_chars or _any(self.rules.furniture, text):
+            return None
+        for pattern in self.rules.patterns:
+            if (
+                pattern.pattern.fullmatch(text)
+                and (not pattern.below or above.intersection(pattern.below))
+                and not on_page.intersection(pattern.not_below_on_page)
+            ):
+                return None if self.rows.take(NotHeading, *coordinate) else pattern
+        return None
+
+    def _extent(
+        self, first: int, pattern: HeadingPattern, firsts: dict[int, HeadingPattern]
+    ) -> list[int]:
+        """Return the positions of the heading's lines; it ends with its page at the latest."""
+        extent = [first]
+        for position in range(first + 1, self.lines.on_page(self.lines.page[first]).stop):
+            text = self.texts[position]
+            if self._is_complete(extent, pattern) or position in firsts:
+                break
+            if self.rules.ends_heading(text):
+                break
+            if text:
+                extent.append(position)
+        return extent
+
+    def _is_complete(self, extent: list[int], pattern: HeadingPattern) -> bool:
+        match pattern.continuation:
+            case "none":
+                return True
+            case "title_line":
+                return len(extent) > 1
+            case "until_sentence_end":
+                return _SENTENCE_END.search(self.texts[extent[-1]]) is not None
+            case "until_body":
+                return False
+
+    def _heading(self, extent: list[int], pattern: HeadingPattern) -> dict[str, object]:
+        texts = [self.texts[i] for i in extent]
+        titled = "{title}" in pattern.form
+        return {
+            "document_id": self.lines.document_id,
+            "order": 0,
+            "type": pattern.type,
+            "page": self.lines.page[extent[0]],
+            "start_line": self.lines.line[extent[0]],
+            "end_line": self.lines.line[extent[-1]],
+            "line_numbers": [self.lines.line[i] for i in extent],
+            "source_lines": texts,
+            "marker": texts[0],
+            "title": " ".join(texts[1:]) if titled else "",
+            "text": self._normal(extent, pattern),
+            "method": pattern.method,
+        }
+
+    def _normal(self, extent: list[int], pattern: HeadingPattern) -> str:
+        """Return the heading in its form, with wrap hyphens removed and faults repaired."""
+        if "{title}" not in pattern.form or len(extent) == 1:
+            text = self._join(extent)
+        else:
+            text = pattern.form.format(marker=self._join(extent[:1]), title=self._join(extent[1:]))
+        for repair in self.rules.repairs:
+            text = repair.pattern.sub(repair.replacement, text)
+        return text
+
+    def _join(self, extent: list[int]) -> str:
+        text = ""
+        for before, position in pairwise((extent[0], *extent)):
+            line = self._corrected(position)
+            if not self.hyphens.is_wrap(text, line):
+                text += f" {line}"
+            elif self._keeps_hyphen(text, line, before):
+                text += line
+            else:
+                text = text[:-1] + line
+        return text.strip()
+
+    def _corrected(self, position: int) -> str:
+        row = self.rows.take(CorrectText, *self.lines.coordinate(position))
+        text = self.texts[position]
+        return text.replace(row.text, row.replacement) if row else text
+
+    def _keeps_hyphen(self, text: str, line: str, before: int) -> bool:
+        reviewed = self.rows.take(KeepHyphen, *self.lines.coordinate(before))
+        return reviewed is not None or self.hyphens.belongs_to_word(text, line)
+
+
+def _any(patterns: tuple[re.Pattern[str], ...], text: str) -> bool:
+    return any(pattern.fullmatch(text) for pattern in patterns)

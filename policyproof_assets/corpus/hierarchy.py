@@ -1,0 +1,244 @@
+"""The tree over a document's headings, with synthetic containers where it prints none."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+
+from policyproof_assets.errors import ProvenanceError
+from policyproof_assets.schemas import HIERARCHY, conform
+
+if TYPE_CHECKING:
+    from policyproof_assets.corpus.profiles import Profile
+
+Key = tuple[str | int, ...]
+
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NodeRule(_Model):
+    """Where headings of one type stand."""
+
+    type: str
+    #: Depth the type has where every level above it is printed; with ``scheme``, what the parts of
+    #: the number are added to.
+    level: NonNegativeInt = 0
+    #: Finds the named groups ``number`` and, where numbers restart by group, ``group``.
+    number: re.Pattern[str] | None = None
+    numerals: Literal["decimal", "roman", "letter"] = "decimal"
+    #: Headings of one scheme nest by their numbers: 3.3.1 below 3.3 below 3.
+    scheme: str | None = None
+    #: Within what the numbers must ascend.
+    ascending: Literal["document", "parent"] | None = None
+
+
+class Container(_Model):
+    """A level of a scheme that is made where the document does not print it."""
+
+    scheme: str
+    #: How many parts of the number the level has, the group counted.
+    parts: PositiveInt
+    type: str
+    #: The part of the node's id that names the level.
+    slug: str
+    #: How the node reads: of {group} and {number}.
+    heading: str
+    level: PositiveInt
+    #: An open heading that reads so stands for the container; {group} is filled in.
+    printed: str | None = None
+
+
+class HierarchyRules(_Model):
+    """The section [hierarchy] of a profile."""
+
+    nodes: tuple[NodeRule, ...] = Field(min_length=1)
+    containers: tuple[Container, ...] = ()
+
+    def rule(self, kind: str) -> NodeRule:
+        """Return the rule for headings of type ``kind``; by default they stand at the top."""
+        for rule in self.nodes:
+            if rule.type == kind:
+                return rule
+        return NodeRule(type=kind, level=1)
+
+    def container_of(self, scheme: str | None, key: Key) -> tuple[str | None, str | None]:
+        """Return group and number of the innermost container that ``key`` is in or is."""
+        parts = max((c.parts for c in self.containers if c.scheme == scheme), default=0)
+        if not parts or not key:
+            return None, None
+        return str(key[0]), ".".join(str(part) for part in key[1:parts]) or None
+
+
+def build_hierarchy(headings: pl.DataFrame, profile: Profile) -> pl.DataFrame:
+    """Return the nodes of one document in preorder (columns of HIERARCHY).
+
+    Raises ProvenanceError where numbers do not ascend as the profile says or a container would
+    stand in two places, as when pages are missing their order.
+    """
+    tree = _Tree(profile.hierarchy)
+    for heading in headings.sort("order").iter_rows(named=True):
+        tree.add(heading)
+    return conform(pl.DataFrame(tree.rows, schema=HIERARCHY), HIERARCHY)
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A node that may still get children."""
+
+    node_id: str
+    heading: str
+    level: int
+    scheme: str | None
+    key: Key
+
+
+@dataclass
+class _Tree:
+    rules: HierarchyRules
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    open: list[_Open] = field(default_factory=list)
+    last: dict[tuple[object, ...], Key] = field(default_factory=dict)
+    made: set[str] = field(default_factory=set)
+
+    def add(self, heading: dict[str, Any]) -> None:
+        """Append the node of ``heading``, and the containers it needs before it."""
+        rule = self.rules.rule(heading["type"])
+        key = _key(rule, heading["text"])
+        level = rule.level + (len(key) if rule.scheme else 0)
+        self._close(level, rule.scheme, key)
+        if rule.scheme:
+            self._add_containers(rule.scheme, key, heading)
+        node = _Open(_source_id(heading), heading["text"], level, rule.scheme, key)
+        self._check_order(rule, key, node)
+        self._append(
+            node,
+            kind="source",
+            marker=heading["marker"],
+            type=heading["type"],
+            page=heading["page"],
+            start_line=heading["start_line"],
+            end_line=heading["end_line"],
+        )
+
+    def _close(self, level: int, scheme: str | None, key: Key) -> None:
+        while self.open and (
+            self.open[-1].level >= level
+            or (scheme and self.open[-1].scheme == scheme and not _above(self.open[-1].key, key))
+        ):
+            self.open.pop()
+
+    def _add_containers(self, scheme: str, key: Key, heading: dict[str, Any]) -> None:
+        for container in self.rules.containers:
+            if container.scheme != scheme or container.parts >= len(key):
+                continue
+            wanted = key[: container.parts]
+            if any(self._stands_for(node, container, wanted) for node in self.open):
+                continue
+            self._close(container.level, scheme, wanted)
+            self._add_container(container, wanted, heading)
+
+    @staticmethod
+    def _stands_for(node: _Open, container: Container, key: Key) -> bool:
+        if node.scheme == container.scheme and node.key == key:
+            return True
+        printed = (container.printed or "").replace("{group}", re.escape(str(key[0])))
+        return bool(container.printed and re.fullmatch(printed, node.heading))
+
+    def _add_container(self, container: Container, key: Key, heading: dict[str, Any]) -> None:
+        group, number = self.rules.container_of(container.scheme, key)
+        document, parts = heading["document_id"], ":".join(str(part).lower() for part in key)
+        node_id = f"synthetic:{document}:{container.slug}:{parts}"
+        if node_id in self.made:
+            raise ProvenanceError(
+                f"{document}: {container.slug} {parts} begins again at page {heading['page']}, "
+                f"line {heading['start_line']}",
+                expected="the headings of one container one after the other",
+                found=heading["text"],
+                action="check that no page is missing or out of order",
+            )
+        self.made.add(node_id)
+        text = container.heading.format(group=group, number=number)
+        self._append(
+            _Open(node_id, text, container.level, container.scheme, key),
+            kind="synthetic",
+            synthetic_type=container.type,
+            marker=text,
+            anchor_page=heading["page"],
+            anchor_line=heading["start_line"],
+        )
+
+    def _append(self, node: _Open, **values: object) -> None:
+        group, number = self.rules.container_of(node.scheme, node.key)
+        row: dict[str, Any] = dict.fromkeys(HIERARCHY)
+        row.update(
+            document_id=node.node_id.split(":")[1],
+            node_id=node.node_id,
+            order=len(self.rows) + 1,
+            depth=len(self.open) + 1,
+            parent_id=self.open[-1].node_id if self.open else None,
+            ancestors=[above.node_id for above in self.open],
+            path=[*(above.heading for above in self.open), node.heading],
+            heading=node.heading,
+            group=group,
+            number=number,
+            **values,
+        )
+        self.rows.append(row)
+        self.open.append(node)
+
+    def _check_order(self, rule: NodeRule, key: Key, node: _Open) -> None:
+        if not rule.ascending or not key:
+            return
+        parent = self.open[-1].node_id if self.open and rule.ascending == "parent" else None
+        group = key[0] if isinstance(key[0], str) else None
+        scope = (rule.scheme or rule.type, group, parent)
+        before = self.last.get(scope)
+        if before is not None and before >= key:
+            raise ProvenanceError(
+                f"{node.node_id}: the heading is out of its numerical order",
+                expected=f"a number after {_print(before)}",
+                found=node.heading,
+                action="check that no page is missing or out of order",
+            )
+        self.last[scope] = key
+
+
+def _source_id(heading: dict[str, Any]) -> str:
+    page, line = heading["page"], heading["start_line"]
+    return f"source:{heading['document_id']}:page-{page:04d}:line-{line:04d}"
+
+
+def _key(rule: NodeRule, text: str) -> Key:
+    """Return a heading's number as comparable parts, its group first if it has one."""
+    match = rule.number.match(text) if rule.number else None
+    if match is None:
+        return ()
+    named = match.groupdict()
+    parts = tuple(_ordinal(part, rule.numerals) for part in named["number"].split("."))
+    return (named["group"], *parts) if named.get("group") else parts
+
+
+def _ordinal(text: str, numerals: str) -> int:
+    if numerals == "roman":
+        digits = [_ROMAN[letter] for letter in text.upper()]
+        smaller = [a < b for a, b in zip(digits, [*digits[1:], 0], strict=True)]
+        return sum(-d if s else d for d, s in zip(digits, smaller, strict=True))
+    if numerals == "letter":
+        return ord(text.upper()) - ord("A") + 1
+    return int(text)
+
+
+def _above(key: Key, other: Key) -> bool:
+    return len(key) < len(other) and other[: len(key)] == key
+
+
+def _print(key: Key) -> str:
+    return ".".join(str(part) for part in key)

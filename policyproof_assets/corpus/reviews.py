@@ -1,0 +1,214 @@
+"""Reviewed exceptions: what people decided about one document, tied to the words of the source."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
+
+from policyproof_assets.corpus.lines import Lines
+from policyproof_assets.errors import ReviewError
+from policyproof_assets.manifests import read_toml, validate
+
+R = TypeVar("R", bound="_Row")
+Words = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+
+
+class _Row(BaseModel):
+    """A decision about the line (``page``, ``line``), why it was taken and what the line says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    page: PositiveInt
+    line: PositiveInt
+    #: What the source must say there: how much of the line, each kind says.
+    text: Words
+    reason: Words
+
+    @property
+    def coordinate(self) -> tuple[int, int]:
+        """The (page, line) the row speaks of."""
+        return self.page, self.line
+
+    def fault(self, texts: Mapping[tuple[int, int], str]) -> tuple[str, str] | None:
+        """Return (expected, found) where the source differs from the row, else None."""
+        found = texts.get(self.coordinate)
+        if found is None:
+            return f"a line that reads {self.text!r}", "no such line"
+        return None if self._matches(_collapse(found)) else (repr(self.text), repr(found))
+
+    def _matches(self, line: str) -> bool:
+        return line == self.text
+
+
+class _Boundary(_Row):
+    """A place between two lines: ``text`` ends the first, ``next_text`` opens the second."""
+
+    next_page: PositiveInt | None = None  # default: the same page
+    next_line: PositiveInt | None = None  # default: the line below
+    next_text: Words
+
+    @property
+    def next_coordinate(self) -> tuple[int, int]:
+        """The (page, line) after the boundary."""
+        return self.next_page or self.page, self.next_line or self.line + 1
+
+    def fault(self, texts: Mapping[tuple[int, int], str]) -> tuple[str, str] | None:
+        """Return (expected, found) where one of the two lines differs, else None."""
+        following = texts.get(self.next_coordinate)
+        if following is None or not _collapse(following).startswith(self.next_text):
+            return f"a next line that opens {self.next_text!r}", repr(following)
+        return super().fault(texts)
+
+    def _matches(self, line: str) -> bool:
+        return line.endswith(self.text)
+
+
+class Heading(_Row):
+    """The whole line is a heading of ``type`` although no pattern says so."""
+
+    kind: Literal["heading"]
+    type: Words
+
+
+class NotHeading(_Row):
+    """The whole line is no heading although a pattern says so."""
+
+    kind: Literal["not_heading"]
+
+
+class KeepHyphen(_Boundary):
+    """The hyphen at the end of a heading's line belongs to the word."""
+
+    kind: Literal["keep_hyphen"]
+
+
+class CorrectText(_Row):
+    """``text``, once in the line, reads ``replacement`` in the normalised heading."""
+
+    kind: Literal["correct_text"]
+    replacement: Words
+
+    def _matches(self, line: str) -> bool:
+        return line.count(self.text) == 1
+
+
+class RejectBoundary(_Boundary):
+    """The place looks safe to end a unit and is not."""
+
+    kind: Literal["reject_boundary"]
+
+
+class CutInLine(_Row):
+    """A passage may end inside the line, before character ``char`` (from 0, of the raw line)."""
+
+    kind: Literal["cut_in_line"]
+    char: PositiveInt
+    next_text: Words
+
+    def fault(self, texts: Mapping[tuple[int, int], str]) -> tuple[str, str] | None:
+        """Return (expected, found) where the line does not read so around ``char``, else None."""
+        line = texts.get(self.coordinate, "")
+        before, after = line[: self.char].rstrip(), line[self.char :].lstrip()
+        if before.endswith(self.text) and after.startswith(self.next_text):
+            return None
+        return f"{self.text!r} | {self.next_text!r}", f"{before[-40:]!r} | {after[:40]!r}"
+
+
+class LongSource(_Row):
+    """The logical source that opens with ``text`` may hold up to ``limit`` words in one unit."""
+
+    kind: Literal["long_source"]
+    limit: PositiveInt
+
+    def _matches(self, line: str) -> bool:
+        return line.startswith(self.text)
+
+
+Row = Annotated[
+    Heading | NotHeading | KeepHyphen | CorrectText | RejectBoundary | CutInLine | LongSource,
+    Field(discriminator="kind"),
+]
+
+
+class Review(BaseModel):
+    """The reviewed exceptions of one document, in the order of the file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    document_id: str
+    rows: tuple[Row, ...] = ()
+
+    @model_validator(mode="after")
+    def _rows_differ(self) -> Self:
+        places = Counter((row.kind, row.page, row.line) for row in self.rows)
+        twice = [f"{k} page {p} line {n}" for (k, p, n), count in places.items() if count > 1]
+        if twice:
+            raise ValueError(f"rows of one kind and place: {', '.join(twice)}")
+        return self
+
+    def of(self, lines: Lines, *kinds: type[_Row]) -> Rows:
+        """Return the rows of ``kinds``, checked against ``lines``.
+
+        Raises ReviewError that names the first row whose text the source does not have.
+        """
+        texts = dict(zip(zip(lines.page, lines.line, strict=True), lines.text, strict=True))
+        chosen = [row for row in self.rows if isinstance(row, kinds)]
+        for row in chosen:
+            if fault := row.fault(texts):
+                raise self.error(row, "does not match its source", *fault)
+        return Rows(self, chosen)
+
+    def error(
+        self, row: Row, what: str, expected: object = None, found: object = None
+    ) -> ReviewError:
+        """Return the error that names ``row``."""
+        number = self.rows.index(row) + 1
+        return ReviewError(
+            f"{self.document_id}: review row {number} ({row.kind}, page {row.page}, "
+            f"line {row.line}) {what}",
+            expected=expected,
+            found=found,
+            action="look at the page again; correct or remove the row",
+        )
+
+
+_Place = tuple[type[_Row], tuple[int, int]]
+
+
+class Rows:
+    """Rows that hold for their source, each of which somebody must use."""
+
+    def __init__(self, review: Review, rows: list[Row]) -> None:
+        self._review = review
+        self._rows: dict[_Place, Row] = {(type(row), row.coordinate): row for row in rows}
+        self._used: set[_Place] = set()
+
+    def take(self, kind: type[R], page: int, line: int) -> R | None:
+        """Return the row of ``kind`` at (``page``, ``line``), if there is one, as used."""
+        key: _Place = (kind, (page, line))
+        self._used.add(key)
+        row = self._rows.get(key)
+        return row if isinstance(row, kind) else None
+
+    def finish(self) -> None:
+        """Raise ReviewError that names the first row nobody used."""
+        for key, row in self._rows.items():
+            if key not in self._used:
+                raise self._review.error(row, "decides nothing", found="no rule came to that place")
+
+
+def load_review(path: Path) -> Review:
+    """Read the review at ``path``; a document without one has no exceptions.
+
+    Raises ManifestError that names file and key.
+    """
+    data = read_toml(path) if path.exists() else {}
+    return validate(Review, {**data, "document_id": path.stem}, path)
+
+
+def _collapse(text: str) -> str:
+    return " ".join(text.split())
