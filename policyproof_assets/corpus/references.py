@@ -1,0 +1,48 @@
+"""Reference lists: where each entry of a bibliography starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+
+class ReferenceRules(BaseModel):
+    """How to read the reference list below one heading.
+
+    An entry starts at a line that matches ``start``; or after a line that matches ``end``, unless the
+    line matches ``continues``. Patterns are searched in stripped lines.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    heading: str
+    start: str | None = None
+    end: str | None = None
+    continues: str | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> ReferenceRules:
+        if (self.start is None) == (self.end is None):
+            raise ValueError("a reference list has either a `start` or an `end` pattern")
+        return self
+
+    def starts_entry(self, before: str, line: str) -> bool:
+        """Return whether ``line`` (stripped) starts an entry when ``before`` precedes it."""
+        if self.start is not None:
+            return re.search(self.start, line) is not None
+        if self.continues is not None and re.search(self.continues, line):
+            return False
+        return re.search(self.end or "", before) is not None
+
+
+def rules_for(label: str, rules: Iterable[ReferenceRules]) -> ReferenceRules | None:
+    """Return the rules of the reference list that stands below the heading ``label``, if any."""
+    return next((rule for rule in rules if re.search(rule.heading, label)), None)
+
+
+def entry_starts(texts: Sequence[str], rules: ReferenceRules) -> list[int]:
+    """Return the indices of the lines that start an entry; the first line always does."""
+    pairs = zip(texts, texts[1:], strict=False)
+    return [0, *(i for i, (a, b) in enumerate(pairs, 1) if rules.starts_entry(a, b))]
