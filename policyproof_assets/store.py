@@ -1,0 +1,229 @@
+"""The write side of the store: objects, phases, the memo, refs, sources and releases."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from policyproof_assets.errors import SourceError
+from policyproof_runtime.digest import Digest, canonical_json
+from policyproof_runtime.errors import PolicyProofError, StoreError
+from policyproof_runtime.objects import (
+    MEMO,
+    RELEASE_REF,
+    ObjectStore,
+    Part,
+    Snapshot,
+    content_digest,
+    object_name,
+    ref_name,
+    release_name,
+    snapshot_table,
+    source_name,
+)
+from policyproof_runtime.records import from_json, to_json
+from policyproof_runtime.release import Release, objects_of
+from policyproof_runtime.storage import Storage
+
+# Everything that shapes the bytes of an object is fixed here, but for pyarrow's own version, which
+# Parquet records in the file. Statistics would repeat the longest texts; nothing filters on them.
+_WRITER = {
+    "version": "2.6",
+    "data_page_version": "1.0",
+    "compression": "zstd",
+    "compression_level": 9,
+    "use_dictionary": True,
+    "write_statistics": False,
+    "row_group_size": 1 << 16,
+    "data_page_size": 1 << 20,
+    "store_schema": True,
+}
+_PANDAS = b"pandas"
+_PLAIN = {
+    pa.large_string(): pa.string(),
+    pa.string_view(): pa.string(),
+    pa.large_binary(): pa.binary(),
+    pa.binary_view(): pa.binary(),
+}
+
+
+class Store(ObjectStore):
+    """Reads and writes a store. Two writers of the same rows write the same file, so both succeed.
+
+    Raises StoreError for a full disk, and for a file that is there with other bytes.
+    """
+
+    @cached_property
+    def memo(self) -> Memo:
+        """What earlier builds made from which inputs."""
+        return Memo(self.storage)
+
+    def put(self, rows: pa.Table | pl.DataFrame) -> Digest:
+        """Store a table as an object; return its digest."""
+        data = encode(rows)
+        digest = Digest.of(data)
+        self.storage.create(object_name(digest), data)
+        return digest
+
+    def put_part(self, document_id: str, rows: pa.Table | pl.DataFrame) -> Part:
+        """Store the rows of one document in one phase.
+
+        ``document_id`` is the corpus id for a phase that is not made per document.
+        """
+        table = plain(rows)
+        return Part(document_id, self.put(table), table.num_rows, content_digest(table))
+
+    def put_snapshot(self, parts: Iterable[Part]) -> Snapshot:
+        """Store the list of a phase's parts, in the accepted order of documents."""
+        parts = tuple(parts)
+        twice = [name for name, n in Counter(p.document_id for p in parts).items() if n > 1]
+        if twice or not parts:
+            found = ", ".join(twice) or "no part"
+            raise StoreError("a phase has one part per document", expected="each once", found=found)
+        return Snapshot(self.put(snapshot_table(parts)), parts)
+
+    def frame(self, digest: Digest) -> pl.DataFrame:
+        """Return the verified rows of an object."""
+        return _frame(self.table(digest))
+
+    def phase_frame(self, digest: Digest) -> pl.DataFrame:
+        """Return the verified rows of all parts of a snapshot, in order."""
+        return _frame(self.phase(digest))
+
+    def put_source(self, data: bytes, expected: Digest) -> None:
+        """Store a source document; raises SourceError unless it has the ``expected`` digest."""
+        found = Digest.of(data)
+        if found != expected:
+            raise SourceError("a source is not the expected file", expected=expected, found=found)
+        self.storage.create(source_name(expected), data)
+
+    def set_ref(self, corpus: str, name: str, digest: Digest) -> None:
+        """Let a name of a corpus stand for ``digest`` from now on."""
+        self.storage.replace(ref_name(corpus, name), f"{digest}\n".encode())
+
+    def put_release(self, release: Release, *, accept: bool = True) -> Digest:
+        """Freeze a release whose objects are all there; return its digest.
+
+        With ``accept`` it becomes the newest accepted release of its corpus.
+        """
+        for digest in objects_of(release, self.read):
+            if not self.has(digest):
+                path = self.storage.path(object_name(digest))
+                raise StoreError(f"a release names a missing object: {digest}", expected=path)
+        digest = release.digest
+        self.storage.create(release_name(release.corpus, digest), release.to_json())
+        if accept:
+            self.set_ref(release.corpus, RELEASE_REF, digest)
+        return digest
+
+
+class Memo:
+    """Maps the digest of inputs to the part they gave, so that a build does nothing twice.
+
+    An entry is one line of canonical JSON with a seal over inputs and part: a damaged entry is an
+    error rather than a wrong part.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def get(self, inputs: Any) -> Part | None:
+        """Return the part that ``inputs`` (JSON values) gave; None if it has to be made (again).
+
+        A part that is found is marked as used, which keeps it from garbage collection.
+        """
+        key = Digest.of_json(inputs)
+        name = memo_name(key)
+        try:
+            data = self._storage.read(name)
+        except FileNotFoundError:
+            return None
+        part = decode_memo(key, data, self._storage.path(name))
+        if self._storage.find(object_name(part.object)) is None:
+            return None
+        self._storage.freshen(object_name(part.object))
+        return part
+
+    def put(self, inputs: Any, part: Part) -> None:
+        """Remember that ``inputs`` (JSON values) gave ``part``."""
+        key = Digest.of_json(inputs)
+        value = {**to_json(part), "seal": str(_seal(key, part))}
+        self._storage.replace(memo_name(key), canonical_json(value) + b"\n")
+
+
+def memo_name(key: Digest) -> str:
+    """Return the name of a memo entry below the root of the store."""
+    return f"{MEMO}/{key.hex}"
+
+
+def decode_memo(key: Digest, data: bytes, path: str) -> Part:
+    """Read a memo entry; raises StoreError with its ``path`` if it is damaged."""
+    try:
+        value = json.loads(data)
+        seal = value.pop("seal")
+        part = from_json(Part, value)
+    except (ValueError, KeyError, AttributeError, TypeError, PolicyProofError) as error:
+        raise _damaged_memo(path) from error
+    expected = str(_seal(key, part))
+    if seal != expected:
+        raise _damaged_memo(path, expected, seal)
+    return part
+
+
+def encode(rows: pa.Table | pl.DataFrame) -> bytes:
+    """Return the Parquet bytes of a table: the same rows give the same bytes, however chunked."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(plain(rows).combine_chunks(), sink, **_WRITER)
+    return bytes(sink.getvalue())
+
+
+def plain(rows: pa.Table | pl.DataFrame) -> pa.Table:
+    """Return a table whose types do not tell which library made it.
+
+    Large and view types become the usual ones, dictionaries their values; metadata is sorted and
+    holds nothing of pandas.
+    """
+    table = rows.to_arrow() if isinstance(rows, pl.DataFrame) else rows
+    fields = [pa.field(f.name, _plain(f.type), f.nullable) for f in table.schema]
+    metadata = {k: v for k, v in sorted((table.schema.metadata or {}).items()) if k != _PANDAS}
+    return table.cast(pa.schema(fields, metadata or None))
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    is_type = pa.types
+    if is_type.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if is_type.is_fixed_size_list(kind):
+        return pa.list_(_plain(kind.value_type), kind.list_size)
+    if is_type.is_list(kind) or is_type.is_large_list(kind):
+        return pa.list_(_plain(kind.value_type))
+    if is_type.is_struct(kind):
+        return pa.struct([pa.field(f.name, _plain(f.type), f.nullable) for f in kind])
+    return _PLAIN.get(kind, kind)
+
+
+def _frame(table: pa.Table) -> pl.DataFrame:
+    frame = pl.from_arrow(table)
+    if not isinstance(frame, pl.DataFrame):
+        raise StoreError("an object is not a table", found=type(frame).__name__)
+    return frame
+
+
+def _seal(key: Digest, part: Part) -> Digest:
+    return Digest.of_json([str(key), to_json(part)])
+
+
+def _damaged_memo(path: str, expected: object = None, found: object = None) -> StoreError:
+    return StoreError(
+        f"the memo entry {path} was damaged or edited",
+        expected=expected,
+        found=found,
+        action="remove it and build again: only its part is rebuilt",
+    )

@@ -1,0 +1,98 @@
+"""Verification of what is stored, from the bytes up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from policyproof_runtime.digest import Digest
+from policyproof_runtime.errors import PolicyProofError, ReleaseError
+from policyproof_runtime.objects import ObjectStore, Part, Snapshot, content_digest
+from policyproof_runtime.release import Phase, Release, load_release
+
+#: Called with what was just verified, how many items are done and how many there are.
+Progress = Callable[[str, int, int], None]
+
+
+def verify_release(
+    store: ObjectStore,
+    corpus: str,
+    digest: Digest | None = None,
+    *,
+    progress: Progress | None = None,
+) -> None:
+    """Verify a release of ``corpus``, by default the accepted one, against the bytes it names.
+
+    1. The release file matches its digest and is valid, canonical and of this runtime's schema.
+    2. The snapshot of each phase matches its digest, and lists the release's rows and content.
+    3. Each part matches its digest; its rows are as many as listed and have the listed content.
+    4. Each index object matches its digest and is a table.
+    5. Each source document that the store holds matches its digest.
+
+    Raises StoreError for bytes that do not match their digest, ReleaseError for anything that does
+    not match the release. The caller must still decide whether this release is the one to trust:
+    its digest has to come from somewhere else than the store.
+    """
+    # 1. Release file
+    release = load_release(store, corpus, digest)
+    # 2. Snapshots
+    snapshots = {name: store.snapshot(p.snapshot) for name, p in sorted(release.phases.items())}
+    count = _Count(release, snapshots, progress)
+    for name, snapshot in snapshots.items():
+        _verify_phase(name, release.phases[name], snapshot)
+        count.done(f"phase {name}")
+    # 3. Parts
+    for name, snapshot in snapshots.items():
+        for part in snapshot.parts:
+            _verify_part(store, name, part)
+            count.done(f"{name} of {part.document_id}")
+    # 4. Index objects
+    for name, index in sorted(release.index.items()):
+        store.table(index)
+        count.done(f"index {name}")
+    # 5. Source documents
+    for document in release.documents:
+        present = store.has_source(document.sha256)
+        if present:
+            store.source(document.sha256)
+        count.done(f"source {document.id}" + ("" if present else " (not in this store)"))
+
+
+class _Count:
+    def __init__(
+        self, release: Release, snapshots: dict[str, Snapshot], progress: Progress | None
+    ) -> None:
+        parts = sum(len(snapshot.parts) for snapshot in snapshots.values())
+        self._total = len(snapshots) + parts + len(release.index) + len(release.documents)
+        self._done = 0
+        self._progress = progress
+
+    def done(self, what: str) -> None:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(what, self._done, self._total)
+
+
+def _verify_phase(name: str, phase: Phase, snapshot: Snapshot) -> None:
+    _equal(f"phase {name}: rows", phase.rows, snapshot.rows)
+    _equal(f"phase {name}: content", phase.content, snapshot.content)
+
+
+def _verify_part(store: ObjectStore, name: str, part: Part) -> None:
+    where = f"phase {name}, {part.document_id}"
+    try:
+        table = store.table(part.object)
+    except PolicyProofError as error:
+        error.message = f"{where}: {error.message}"
+        raise
+    _equal(f"{where}: rows", part.rows, table.num_rows)
+    _equal(f"{where}: content", part.content, content_digest(table))
+
+
+def _equal(what: str, expected: object, found: object) -> None:
+    if expected != found:
+        raise ReleaseError(
+            f"{what} differ from what is recorded",
+            expected=expected,
+            found=found,
+            action="the build that wrote it is at fault: build the corpus again",
+        )
