@@ -1,0 +1,133 @@
+"""BM25 with frozen weights: scoring a query adds up the postings of its terms and nothing else.
+
+The weight of a term in a passage (Robertson and Zaragoza 2009, with the idf of Lucene)::
+
+    idf(t) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / mean length))
+    idf(t) = ln(1 + (N − df + 0.5) / (df + 0.5))
+
+depends on the corpus alone, so a build computes it once and a release carries it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from policyproof_runtime.terms import contract_terms
+
+K1 = 1.2
+B = 0.75
+# Weights are rounded to 32 bits: half the memory, and the last bit of a logarithm, which differs
+# between C libraries, is gone before a digest is taken.
+SCHEMA = pa.schema(
+    [
+        pa.field("term", pa.string(), nullable=False),
+        pa.field("passages", pa.list_(pa.int32()), nullable=False),
+        pa.field("weights", pa.list_(pa.float32()), nullable=False),
+    ]
+)
+
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+
+def freeze(
+    texts: Iterable[str],
+    terms: Callable[[str], Sequence[str]] = contract_terms,
+    *,
+    k1: float = K1,
+    b: float = B,
+) -> pa.Table:
+    """Return the weights of a corpus as rows of (term, passages, weights), sorted by term.
+
+    ``texts`` holds the text of each passage in accepted passage order; ``terms`` takes one apart.
+    ``passages`` are 0-based positions in that order, ascending; ``weights`` are parallel to them.
+    """
+    counts = [Counter(terms(text)) for text in texts]
+    vocabulary = sorted(set().union(*counts))
+    rows = {term: row for row, term in enumerate(vocabulary)}
+    term_of = np.array([rows[t] for c in counts for t in c], np.int64)
+    passage_of = np.repeat(np.arange(len(counts), dtype=np.int32), [len(c) for c in counts])
+    tf = np.array([n for c in counts for n in c.values()], np.float64)
+    lengths = np.array([c.total() for c in counts], np.float64)
+    df = np.bincount(term_of, minlength=len(vocabulary))
+    # math.log: numpy's vectorised logarithm may differ in the last bit between processors.
+    idf = np.array([inverse_document_frequency(int(n), len(counts)) for n in df], np.float64)
+    relative = lengths / lengths.mean() if lengths.any() else lengths
+    saturation = k1 * (1 - b + b * relative[passage_of])
+    weights = idf[term_of] * (tf * (k1 + 1) / (tf + saturation))
+    by_term = np.argsort(term_of, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(df)]).astype(np.int32)
+    columns = [
+        pa.array(vocabulary, pa.string()),
+        pa.ListArray.from_arrays(offsets, passage_of[by_term]),
+        pa.ListArray.from_arrays(offsets, weights[by_term].astype(np.float32)),
+    ]
+    return pa.table(columns, SCHEMA)
+
+
+def inverse_document_frequency(df: int, count: int) -> float:
+    """Return ln(1 + (count − df + 0.5) / (df + 0.5)); the largest value belongs to df 0."""
+    return math.log(1 + (count - df + 0.5) / (df + 0.5))
+
+
+class Bm25:
+    """Frozen weights, ready to rank."""
+
+    def __init__(self, table: pa.Table, count: int) -> None:
+        """Read ``table`` as `freeze` returned it, of ``count`` passages; buffers stay in place."""
+        table = table.combine_chunks()
+        self.count = count
+        self._rows = {term: row for row, term in enumerate(table["term"].to_pylist())}
+        self._offsets, self._passages = _flat(table["passages"])
+        _, self._weights = _flat(table["weights"])
+
+    def idf(self, term: str) -> float:
+        """Return the term's inverse document frequency; an unknown term has the largest."""
+        return inverse_document_frequency(self.df(term), self.count)
+
+    def df(self, term: str) -> int:
+        """Return in how many passages ``term`` occurs."""
+        start, stop = self._slice(term)
+        return stop - start
+
+    def scores(self, terms: Iterable[str]) -> Floats:
+        """Return the score of every passage; a term counts once, in first-seen order."""
+        scores = np.zeros(self.count)
+        for term in dict.fromkeys(terms):
+            start, stop = self._slice(term)
+            # A passage occurs once in a posting list, so plain indexed addition loses nothing.
+            scores[self._passages[start:stop]] += self._weights[start:stop]
+        return scores
+
+    def top(self, terms: Iterable[str], k: int) -> list[tuple[int, float]]:
+        """Return up to ``k`` (passage, score) with a positive score, best first."""
+        return best(self.scores(terms), k)
+
+    def _slice(self, term: str) -> tuple[int, int]:
+        row = self._rows.get(term)
+        return (0, 0) if row is None else (self._offsets[row], self._offsets[row + 1])
+
+
+def best(scores: npt.NDArray[np.floating], k: int) -> list[tuple[int, float]]:
+    """Return the ``k`` best positive scores as (position, score); ties go to the earlier position.
+
+    Passage positions are distinct and follow the accepted order, so the last tie-breaker of the
+    contract, the passage id, is never needed.
+    """
+    found = np.flatnonzero(scores > 0)
+    if len(found) > k:
+        threshold = np.partition(scores[found], len(found) - k)[len(found) - k]
+        found = found[scores[found] >= threshold]
+    order = np.lexsort((found, -scores[found]))[:k]
+    return [(int(i), float(scores[i])) for i in found[order]]
+
+
+def _flat(column: pa.ChunkedArray) -> tuple[list[int], npt.NDArray[np.generic]]:
+    lists = column.chunk(0) if column.num_chunks else pa.array([], column.type)
+    return lists.offsets.to_pylist(), lists.values.to_numpy()

@@ -1,0 +1,42 @@
+"""Metrics against values worked by hand."""
+
+from math import log2
+
+import pytest
+
+from policyproof_assets.evaluation.metrics import hit_at, mrr_at, ndcg_at, recall_at
+
+RANKING = ["x", "b", "y", "a", "c"]
+GRADES = {"a": 2, "b": 1, "c": 2, "z": 1, "x": 0}
+
+
+def test_recall_counts_every_relevant_passage_found():
+    assert recall_at(3, RANKING, GRADES) == 1 / 4
+    assert recall_at(5, RANKING, GRADES) == 3 / 4
+
+
+def test_reciprocal_rank_is_of_the_first_relevant_passage():
+    assert mrr_at(10, RANKING, GRADES) == 1 / 2
+    assert mrr_at(1, RANKING, GRADES) == 0.0
+
+
+def test_hit_asks_for_direct_evidence():
+    assert hit_at(3, RANKING, GRADES) == 0.0
+    assert hit_at(4, RANKING, GRADES) == 1.0
+    assert hit_at(3, RANKING, GRADES, grade=1) == 1.0
+
+
+def test_ndcg_uses_the_exponential_gain():
+    found = 1 / log2(3) + 3 / log2(5) + 3 / log2(6)
+    ideal = 3 / log2(2) + 3 / log2(3) + 1 / log2(4) + 1 / log2(5)
+    assert ndcg_at(10, RANKING, GRADES) == pytest.approx(found / ideal)
+
+
+def test_the_ideal_ranking_scores_one():
+    assert ndcg_at(10, ["a", "c", "b", "z"], GRADES) == 1.0
+
+
+@pytest.mark.parametrize("metric", [recall_at, mrr_at, hit_at, ndcg_at])
+def test_a_query_without_relevant_passages_has_no_value(metric):
+    with pytest.raises(ValueError, match="no judgment of grade"):
+        metric(10, RANKING, {"x": 0})
