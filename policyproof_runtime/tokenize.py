@@ -22,8 +22,8 @@ UNKNOWN = "[UNK]"
 class TokenCounter:
     """Counts the WordPiece tokens of texts, without special tokens and without truncation.
 
-    ``vocabulary`` lists the tokens by id. Pre-tokenisation splits at all white space, so the count of
-    texts joined with white space is the sum of their counts.
+    ``vocabulary`` lists the tokens by id. Pre-tokenisation splits at all white space, so the count
+    of texts joined with white space is the sum of their counts.
     """
 
     def __init__(self, vocabulary: Sequence[str], expected: Digest | None = None) -> None:

@@ -19,14 +19,17 @@ ENTRY = "before_reference_entry"
 class BoundaryRules(BaseModel):
     """Patterns that decide whether the text may be cut between two lines.
 
-    ``terminal`` is searched in the stripped line before the cut; all others are matched at the start
-    of the stripped line after it.
+    ``terminal`` is searched in the stripped line before the cut; all others are matched at the
+    start of the stripped line after it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     terminal: str = r"[.!?][\"'”’)\]]*$"
-    structured: str = r"(?:\[\d+\]|\((?:\d{1,4}|[A-Za-z]{1,4})\)|\d+(?:\.\d+)*[.)]?|[A-Za-z][.)]|[•‣▪◦*–—-])(?:\s|$)"
+    structured: str = (
+        r"(?:\[\d+\]|\((?:\d{1,4}|[A-Za-z]{1,4})\)|\d+(?:\.\d+)*[.)]?|[A-Za-z][.)]|[•‣▪◦*–—-])"
+        r"(?:\s|$)"
+    )
     # `J. Smith` at the start of a line continues a list of authors.
     initial: str = r"[A-Z]\.\s"
     address: str = r"(?:https?://|www\.)"
@@ -36,9 +39,9 @@ class BoundaryRules(BaseModel):
         """Return the kind of the boundary between two stripped lines, or None if it is not safe."""
         if self.footnote is not None and re.match(self.footnote, after):
             return None
-        if re.search(self.terminal, before):
-            if not (after[:1].islower() or re.match(self.address, after)):
-                return TERMINAL
+        goes_on = after[:1].islower() or re.match(self.address, after)
+        if re.search(self.terminal, before) and not goes_on:
+            return TERMINAL
         return STRUCTURED if self._starts_item(before, after) else None
 
     def _starts_item(self, before: str, after: str) -> bool:
@@ -56,8 +59,8 @@ def safe_boundaries(
 ) -> list[str | None]:
     """Return, for every line of a logical source but its last, the kind of cut allowed after it.
 
-    ``positions`` are the source's lines; of ``rows`` those of kind ``reject_boundary`` are taken, where
-    the rules alone would allow a cut. A reference list is cut between complete entries only.
+    ``positions`` are the source's lines; of ``rows`` those of kind ``reject_boundary`` are taken,
+    where the rules alone would allow a cut. A reference list is cut between complete entries only.
     """
     texts = [lines.text[position].strip() for position in positions]
     if references is not None:

@@ -48,8 +48,8 @@ class LedgerRules(_Rules):
     """Which lines are not content, in the order they are tried.
 
     ``furniture`` before all, then what precedes the first heading if ``front_matter`` gives it a
-    reason (else it becomes a source of its own), blank lines, footnotes among recitals, ``regions``,
-    and single lines of ``structure``.
+    reason (else it becomes a source of its own), blank lines, footnotes among recitals,
+    ``regions``, and single lines of ``structure``.
     """
 
     furniture: tuple[LineRule, ...] = ()
@@ -69,7 +69,7 @@ class Exclusion(NamedTuple):
 
 
 def heading_positions(lines: Lines, headings: pl.DataFrame) -> list[range]:
-    """Return the positions of each source heading; takes HEADINGS or the source rows of HIERARCHY."""
+    """Return the positions of each heading: rows of HEADINGS, or source rows of HIERARCHY."""
     rows = headings.select("page", "start_line", "end_line").iter_rows()
     return [
         range(lines.position(page, start), lines.position(page, end) + 1)

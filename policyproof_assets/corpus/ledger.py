@@ -29,8 +29,8 @@ def own_lines(
 ) -> pl.DataFrame:
     """Return the columns of LEDGER, one row for every line of the document, in order.
 
-    ``headings`` has the columns of HEADINGS, ``units`` those of UNITS. Raises ProvenanceError with the
-    coordinate of a line that has two owners or none.
+    ``headings`` has the columns of HEADINGS, ``units`` those of UNITS. Raises ProvenanceError with
+    the coordinate of a line that has two owners or none.
     """
     entries = _excluded(
         exclusions(lines, outline(lines, headings, profile.units.sources), profile.ledger)

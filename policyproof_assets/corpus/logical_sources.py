@@ -17,7 +17,7 @@ from policyproof_assets.corpus.exclusions import (
     heading_positions,
 )
 from policyproof_assets.corpus.lines import Lines
-from policyproof_assets.corpus.recitals import Recitals, RecitalRules, scan_recitals
+from policyproof_assets.corpus.recitals import RecitalRules, Recitals, scan_recitals
 
 HEADING_BODY = "heading_body"
 HEADING_ONLY = "heading_only"
@@ -37,9 +37,9 @@ class SectionRule(BaseModel):
 class SourceRules(BaseModel):
     """What is a logical source besides the text below a heading.
 
-    ``opening`` is the label of the text before the first heading, in documents whose ledger rules do
-    not exclude it. A heading without children is evidence itself if it has ``no_content`` (no line
-    that is not excluded) or only if no line at all follows it (``empty_span``).
+    ``opening`` is the label of the text before the first heading, in documents whose ledger rules
+    do not exclude it. A heading without children is evidence itself if it has ``no_content`` (no
+    line that is not excluded) or only if no line at all follows it (``empty_span``).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -52,7 +52,7 @@ class SourceRules(BaseModel):
 
 @dataclass(frozen=True)
 class Source:
-    """One logical source; ``positions`` are its content lines in order, ``key`` ends its identifier.
+    """One logical source: its content lines as ``positions``; ``key`` ends its identifier.
 
     ``heading`` are the positions of the lines that head it, if any.
     """
@@ -121,15 +121,15 @@ def find_sources(
 ) -> list[Source]:
     """Return the logical sources of a document in its order.
 
-    ``hierarchy`` has the columns of HIERARCHY, ``spans`` those of SPANS. Sources without content are
-    left out, except headings that have neither text nor children: they are evidence themselves.
+    ``hierarchy`` has the columns of HIERARCHY, ``spans`` those of SPANS. Sources without content
+    are left out, except headings that have neither text nor children: they are evidence themselves.
     """
     marks = outline(lines, hierarchy.filter(pl.col("kind") == "source"), rules)
     excluded = exclusions(lines, marks, ledger)
     found = [
         *_opening(lines, marks, excluded, rules),
         *_sections(lines, marks, excluded),
-        *_recitals(lines, marks, excluded, rules.recitals),
+        *_recitals(marks, excluded, rules.recitals),
         *_bodies(lines, hierarchy, spans, excluded, rules.bare_headings),
     ]
     return sorted(found, key=lambda source: source.positions[0])
@@ -168,7 +168,6 @@ def _sections(lines: Lines, marks: Outline, excluded: Mapping[int, Exclusion]) -
 
 
 def _recitals(
-    lines: Lines,
     marks: Outline,
     excluded: Mapping[int, Exclusion],
     rules: RecitalRules | None,

@@ -11,10 +11,11 @@ def partition(
 ) -> list[int] | None:
     """Return the ends (exclusive, ascending) of the parts, or None if a part cannot fit.
 
-    A part of the pieces ``i`` to ``j`` weighs ``label`` plus the sum of their ``weights`` and may weigh
-    at most ``hard``. ``cuts`` maps each index a part may end before (from 1 to ``len(weights) - 1``)
-    to its penalty. Chosen are the fewest parts, then the least penalty, then the smallest sum of
-    ``|target - weight|``; on a tie the last part starts earliest, and so on for what precedes it.
+    A part of the pieces ``i`` to ``j`` weighs ``label`` plus the sum of their ``weights`` and may
+    weigh at most ``hard``. ``cuts`` maps each index a part may end before (1 to
+    ``len(weights) - 1``) to its penalty. Chosen are the fewest parts, then the least penalty, then
+    the smallest sum of ``|target - weight|``; on a tie the last part starts earliest, and so on for
+    what precedes it.
     Dynamic programming over the cuts; every part looks back only as far as ``hard`` allows.
     """
     total = [0, *accumulate(weights)]

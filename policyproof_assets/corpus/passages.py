@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import polars as pl
@@ -15,7 +16,7 @@ from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.corpus.logical_sources import HEADING_ONLY
 from policyproof_assets.corpus.partition import partition
 from policyproof_assets.corpus.pieces import Piece, line_pieces, loosened
-from policyproof_assets.corpus.references import entry_starts, rules_for
+from policyproof_assets.corpus.references import ReferenceRules, rules_for
 from policyproof_assets.corpus.reviews import Review, Rows
 from policyproof_assets.corpus.segments import joined, runs, segment, segment_positions
 from policyproof_assets.errors import ProvenanceError
@@ -26,8 +27,8 @@ from policyproof_runtime.tokenize import TokenCounter
 class PassageRules(BaseModel):
     """The token budget of a passage, its label included.
 
-    With ``strict`` a source that cannot be cut at safe boundaries and reviewed places stops the build;
-    without, it is cut at line ends, and inside lines too long for one passage.
+    With ``strict`` a source that cannot be cut at safe boundaries and reviewed places stops the
+    build; without, it is cut at line ends, and inside lines too long for one passage.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,7 +65,22 @@ class _Source:
     path: tuple[str, ...]
 
 
-def pack_passages(
+@dataclass(frozen=True)
+class _Counted:
+    """A source with its pieces and the tokens of its label and of every piece."""
+
+    source: _Source
+    pieces: Sequence[Piece]
+    label: int
+    weights: Sequence[int]
+
+    def ends(self, rules: PassageRules) -> list[int] | None:
+        """Return where the best partition ends its passages, None if there is none."""
+        cuts = {i: piece.cut[1] for i, piece in enumerate(self.pieces[:-1], 1) if piece.cut}
+        return partition(self.weights, cuts, label=self.label, hard=rules.hard, target=rules.target)
+
+
+def pack_passages(  # noqa: PLR0913, PLR0917 - one argument for each input of the phase
     lines: Lines,
     units: pl.DataFrame,
     hierarchy: pl.DataFrame,
@@ -75,8 +91,8 @@ def pack_passages(
     """Cut the logical sources of one document into passages; returns the columns of PASSAGES.
 
     ``units`` and ``hierarchy`` have the columns of UNITS and HIERARCHY. Of ``review`` the kinds
-    ``reject_boundary`` and ``cut_in_line`` are used here. Raises ReviewError if one does not match or
-    decides nothing, ProvenanceError if a source cannot be cut.
+    ``reject_boundary`` and ``cut_in_line`` are used here. Raises ReviewError if one does not match
+    or decides nothing, ProvenanceError if a source cannot be cut.
     """
     rows = review.of(lines, "reject_boundary", "cut_in_line")
     sources = _sources(lines, units, hierarchy)
@@ -91,8 +107,8 @@ def pack_passages(
     )
     found: list[dict[str, Any]] = []
     for source, pieces in zip(sources, cut, strict=True):
-        label, weights = next(tokens), [next(tokens) for _ in pieces]
-        found += _passages(lines, source, pieces, label, weights, profile, counter)
+        counted = _Counted(source, pieces, next(tokens), [next(tokens) for _ in pieces])
+        found += _passages(lines, counted, profile, counter)
     return conform(pl.DataFrame(found, schema=PASSAGES), PASSAGES)
 
 
@@ -129,47 +145,48 @@ def _pieces(lines: Lines, source: _Source, profile: Profile, rows: Rows) -> list
 
 
 def _passages(
-    lines: Lines,
-    source: _Source,
-    pieces: Sequence[Piece],
-    label: int,
-    weights: Sequence[int],
-    profile: Profile,
-    counter: TokenCounter,
+    lines: Lines, counted: _Counted, profile: Profile, counter: TokenCounter
 ) -> list[dict[str, Any]]:
+    source, rules = counted.source, profile.passages
     if source.kind == HEADING_ONLY:
-        return [_heading_row(lines, source, label, profile.passages)]
-    rules = profile.passages
-    ends = _best(pieces, label, weights, rules)
-    if ends is None and not rules.strict:
-        pieces = list(loosened(lines, pieces, weights, rules.hard - label))
-        weights = counter.count_all(piece.text(lines) for piece in pieces)
-        ends = _best(pieces, label, weights, rules)
+        return [_heading_row(lines, source, counted.label, rules)]
+    ends = counted.ends(rules)
+    loose = ends is None and not rules.strict
+    if loose:
+        counted = _loosen(lines, counted, rules.hard, counter)
+        ends = counted.ends(rules)
     if ends is None:
         raise _uncuttable(lines, source, rules.hard)
-    starts = _entries(lines, source, profile)
-    parts = [pieces[start:stop] for start, stop in zip([0, *ends], ends, strict=False)]
-    sums = [label + sum(weights[a:b]) for a, b in zip([0, *ends], ends, strict=False)]
+    found = _rows(lines, counted, ends, rules_for(source.label, profile.units.references))
+    # Of a word that was cut the parts' counts need not add up.
+    return (
+        [row | {"tokens": counter.count(row["retrieval_text"])} for row in found]
+        if loose
+        else found
+    )
+
+
+def _loosen(lines: Lines, counted: _Counted, hard: int, counter: TokenCounter) -> _Counted:
+    limit = max(hard - counted.label, 1)
+    pieces = list(loosened(lines, counted.pieces, counted.weights, limit))
+    weights = counter.count_all(piece.text(lines) for piece in pieces)
+    return _Counted(counted.source, pieces, counted.label, weights)
+
+
+def _rows(
+    lines: Lines, counted: _Counted, ends: Sequence[int], references: ReferenceRules | None
+) -> list[dict[str, Any]]:
+    source = counted.source
+    starts = unit_rules.list_entries(lines, source.positions, references)
     order = {position: i for i, position in enumerate(source.positions)}
-    return [
-        _row(lines, source, (number, len(parts)), part, tokens)
-        | unit_rules.entries(starts, order[part[0].position], order[part[-1].position] + 1)
-        for number, (part, tokens) in enumerate(zip(parts, sums, strict=True), 1)
-    ]
-
-
-def _best(
-    pieces: Sequence[Piece], label: int, weights: Sequence[int], rules: PassageRules
-) -> list[int] | None:
-    cuts = {i: piece.cut[1] for i, piece in enumerate(pieces[:-1], 1) if piece.cut}
-    return partition(weights, cuts, label=label, hard=rules.hard, target=rules.target)
-
-
-def _entries(lines: Lines, source: _Source, profile: Profile) -> list[int] | None:
-    references = rules_for(source.label, profile.units.references)
-    if references is None:
-        return None
-    return entry_starts([lines.text[i].strip() for i in source.positions], references)
+    found = []
+    for number, (start, stop) in enumerate(pairwise([0, *ends]), 1):
+        part = counted.pieces[start:stop]
+        tokens = counted.label + sum(counted.weights[start:stop])
+        row = _row(lines, source, (number, len(ends)), part, tokens)
+        first, last = order[part[0].position], order[part[-1].position]
+        found.append(row | unit_rules.entries(starts, first, last + 1))
+    return found
 
 
 def _row(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from policyproof_assets.corpus.lines import Lines
 
-# Penalties of the partition; only their order matters beside a cut at a safe boundary, which has none.
+# Kinds of cut with their penalty in the partition; a cut at a safe boundary has none.
 SENTENCE = ("after_sentence_in_line", 1)
 LINE = ("at_line_end", 2)
 WORD = ("at_word_in_line", 3)
@@ -40,7 +41,7 @@ def line_pieces(
     boundaries: Sequence[str | None],
     anchors: Mapping[int, int],
 ) -> list[Piece]:
-    """Return the pieces of a source's lines; ``anchors`` maps a position to the character to cut at."""
+    """Return the pieces of a source's lines; ``anchors``: the character to cut at, by position."""
     found = []
     for position, boundary in zip(positions, [*boundaries, None], strict=True):
         cut = (boundary, 0) if boundary else None
@@ -53,7 +54,7 @@ def line_pieces(
 def loosened(
     lines: Lines, pieces: Sequence[Piece], tokens: Sequence[int], limit: int
 ) -> Iterator[Piece]:
-    """Yield pieces that may also be cut at any line's end, and inside where ``tokens`` pass ``limit``.
+    """Yield pieces that may be cut at any line's end, and inside where ``tokens`` pass ``limit``.
 
     A long piece is cut after sentences and, lest one sentence is too long, between words; a word
     that is too long in itself, between characters.
@@ -80,7 +81,6 @@ def _split(lines: Lines, piece: Piece, limit: int) -> Iterator[Piece]:
 
 
 def _characters(start: int, stop: int, words: set[int], limit: int) -> set[int]:
-    """Return cuts inside words that have more than ``limit`` characters: a token has at least one."""
+    """Return cuts inside words of more than ``limit`` characters: a token has at least one."""
     places = [start, *sorted(words), stop]
-    pairs = zip(places, places[1:], strict=False)
-    return {cut for a, b in pairs if b - a > limit for cut in range(a + limit, b, limit)}
+    return {cut for a, b in pairwise(places) if b - a > limit for cut in range(a + limit, b, limit)}

@@ -14,8 +14,8 @@ from policyproof_assets.corpus.lines import Lines
 class RecitalRules(BaseModel):
     """How to read numbered paragraphs that have no heading.
 
-    ``number`` and ``footnote`` match the start of a stripped line and capture the number; both series
-    count up by one from 1, which is how a recital and a footnote of the same form are told apart. A
+    ``number`` and ``footnote`` match the start of a stripped line and capture the number; both
+    series count up by one from 1, which tells a recital and a footnote of the same form apart. A
     footnote's region runs to the end of its page. ``key`` and ``label`` are format strings over
     ``number``; ``context`` is the identifier of the part of the document they form.
     """
@@ -33,7 +33,7 @@ class RecitalRules(BaseModel):
 
 
 class Recitals(NamedTuple):
-    """Positions: ``starts`` of every recital in order, ``notes`` in footnotes, ``end`` exclusive."""
+    """Positions: where every recital ``starts``, lines of ``notes``, the ``end`` (exclusive)."""
 
     starts: tuple[int, ...]
     notes: frozenset[int]

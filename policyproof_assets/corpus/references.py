@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -11,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 class ReferenceRules(BaseModel):
     """How to read the reference list below one heading.
 
-    An entry starts at a line that matches ``start``; or after a line that matches ``end``, unless the
-    line matches ``continues``. Patterns are searched in stripped lines.
+    An entry starts at a line that matches ``start``; or after a line that matches ``end``, unless
+    the line matches ``continues``. Patterns are searched in stripped lines.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,5 +45,5 @@ def rules_for(label: str, rules: Iterable[ReferenceRules]) -> ReferenceRules | N
 
 def entry_starts(texts: Sequence[str], rules: ReferenceRules) -> list[int]:
     """Return the indices of the lines that start an entry; the first line always does."""
-    pairs = zip(texts, texts[1:], strict=False)
-    return [0, *(i for i, (a, b) in enumerate(pairs, 1) if rules.starts_entry(a, b))]
+    pairs = enumerate(pairwise(texts), 1)
+    return [0, *(i for i, (before, line) in pairs if rules.starts_entry(before, line))]

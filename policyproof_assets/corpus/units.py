@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict
@@ -32,8 +32,8 @@ LINE_END = "at_line_end"
 class UnitRules(BaseModel):
     """How logical sources are found and packed; budgets are words, the label's included.
 
-    With ``strict`` a source that has no safe boundary within the hard limit stops the build; without,
-    it is cut at a line's end, and a longer line becomes a unit of its own.
+    With ``strict`` a source that has no safe boundary within the hard limit stops the build;
+    without, it is cut at a line's end, and a longer line becomes a unit of its own.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -58,7 +58,7 @@ class Profile(Protocol):
         """Lines that are no content."""
 
 
-def pack_units(
+def pack_units(  # noqa: PLR0913 - one argument for each input of the phase
     lines: Lines,
     hierarchy: pl.DataFrame,
     spans: pl.DataFrame,
@@ -69,9 +69,9 @@ def pack_units(
 ) -> pl.DataFrame:
     """Pack the logical sources of one document; returns the columns of UNITS.
 
-    ``namespace`` opens every identifier. Of ``review`` the kinds ``reject_boundary`` and ``long_source``
-    are used here. Raises ReviewError if one does not match or decides nothing, ProvenanceError if a
-    source cannot be packed.
+    ``namespace`` opens every identifier. Of ``review`` the kinds ``reject_boundary`` and
+    ``long_source`` are used here. Raises ReviewError if one does not match or decides nothing,
+    ProvenanceError if a source cannot be packed.
     """
     rows = review.of(lines, "reject_boundary", "long_source")
     sources = find_sources(lines, hierarchy, spans, profile.units.sources, profile.ledger)
@@ -110,18 +110,25 @@ def pack(
     return [*found, (start, len(words), END)]
 
 
+class _Part(NamedTuple):
+    """Part ``number`` of ``count`` of a source: its lines, their words, how it ends, its limit."""
+
+    positions: tuple[int, ...]
+    words: int
+    boundary: str
+    number: int
+    count: int
+    hard: int
+
+
 def _rows(
-    lines: Lines,
-    source: Source,
-    rules: UnitRules,
-    rows: Rows,
-    prefix: str,
+    lines: Lines, source: Source, rules: UnitRules, rows: Rows, prefix: str
 ) -> Iterator[dict[str, Any]]:
     long = rows.take("long_source", *lines.coordinate(source.positions[0]))
     hard = long.limit if long else rules.hard
     if source.kind == HEADING_ONLY:
-        words = [len(source.label.split())] + [0] * (len(source.positions) - 1)
-        yield _row(lines, source, (0, len(words), HEADING_END), (1, 1), words, hard, prefix)
+        words = len(source.label.split())
+        yield _row(lines, source, _Part(source.positions, words, HEADING_END, 1, 1, hard), prefix)
         return
     references = rules_for(source.label, rules.references)
     cuts = safe_boundaries(lines, source.positions, rules.boundaries, rows, references)
@@ -130,54 +137,53 @@ def _rows(
     parts = pack(words, cuts, rules.target - context, hard - context, strict=rules.strict)
     if parts is None:
         raise _unpackable(lines, source, hard, sum(words) + context)
-    texts = [lines.text[position].strip() for position in source.positions]
-    starts = entry_starts(texts, references) if references else None
-    for number, part in enumerate(parts, 1):
-        row = _row(lines, source, part, (number, len(parts)), words, hard, prefix)
-        yield row | entries(starts, part[0], part[1])
+    starts = list_entries(lines, source.positions, references)
+    for number, (start, stop, boundary) in enumerate(parts, 1):
+        taken = source.positions[start:stop], sum(words[start:stop])
+        part = _Part(*taken, boundary, number, len(parts), hard)
+        yield _row(lines, source, part, prefix) | entries(starts, start, stop)
+
+
+def list_entries(
+    lines: Lines, positions: Sequence[int], references: ReferenceRules | None
+) -> list[int] | None:
+    """Return the indices of the lines that start an entry; None if it is no reference list."""
+    if references is None:
+        return None
+    return entry_starts([lines.text[position].strip() for position in positions], references)
 
 
 def entries(starts: Sequence[int] | None, first: int, stop: int) -> dict[str, int | None]:
-    """Return the ordinals, from 1, of the first and last entry among lines ``first`` to ``stop``."""
+    """Return the ordinals, from 1, of the first and last entry in lines ``first`` to ``stop``."""
     if starts is None:
         return {"entry_first": None, "entry_last": None}
     before = sum(start < first for start in starts)
     return {"entry_first": before + 1, "entry_last": sum(start < stop for start in starts)}
 
 
-def _row(
-    lines: Lines,
-    source: Source,
-    part: tuple[int, int, str],
-    number: tuple[int, int],
-    words: Sequence[int],
-    hard: int,
-    prefix: str,
-) -> dict[str, Any]:
-    start, stop, boundary = part
-    positions = source.positions[start:stop]
+def _row(lines: Lines, source: Source, part: _Part, prefix: str) -> dict[str, Any]:
     key = f"{prefix}:{source.key}"
-    content = sum(words[start:stop])
+    words = source.label_words
     return {
         "document_id": lines.document_id,
-        "unit_id": f"{key}:part-{number[0]:03d}",
+        "unit_id": f"{key}:part-{part.number:03d}",
         "source_key": key,
         "kind": source.kind,
-        "part": number[0],
-        "parts": number[1],
+        "part": part.number,
+        "parts": part.count,
         "label": source.label,
         "node_id": source.node_id,
         "number": source.number,
         "context_nodes": list(source.nodes),
         "structural_context": list(source.context),
         **_heading(lines, source.heading),
-        "segments": [segment(lines, *run) for run in runs(lines, positions)],
-        "coordinates": len(positions),
-        "content_words": content,
-        "context_words": source.label_words,
+        "segments": [segment(lines, *run) for run in runs(lines, part.positions)],
+        "coordinates": len(part.positions),
+        "content_words": part.words,
+        "context_words": words,
         # A single line over the limit, which only a lenient profile lets through, sets its own.
-        "hard_limit": max(hard, content + source.label_words),
-        "boundary": boundary,
+        "hard_limit": max(part.hard, part.words + words),
+        "boundary": part.boundary,
         **entries(None, 0, 0),
     }
 
