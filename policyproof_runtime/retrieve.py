@@ -13,22 +13,22 @@ from policyproof_runtime.types import Hit
 
 # A method ranks: (question, k) to at most k (position, score), best first.
 Method = Callable[[str, int], list[tuple[int, float]]]
-DEFAULT_METHOD = "bm25"
 
 
 class Retriever:
-    """The passages of a release and the methods that rank them."""
+    """The passages of a release and the methods that rank them, one of them by default."""
 
-    def __init__(self, passages: Passages, methods: Mapping[str, Method]) -> None:
+    def __init__(self, passages: Passages, methods: Mapping[str, Method], default: str) -> None:
         self.passages = passages
         self._methods = methods
+        self._default = default
 
     def rank(self, question: str, top_k: int, method: str | None = None) -> list[tuple[int, float]]:
         """Return up to ``top_k`` (position, score), best first.
 
         Raises QueryError if the question or ``top_k`` cannot be served or ``method`` is unknown.
         """
-        name = method or DEFAULT_METHOD
+        name = method or self._default
         if name not in self._methods:
             raise QueryError(
                 "the release has no such retrieval method",

@@ -5,7 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from policyproof_assets.schemas import PASSAGES
 from policyproof_assets.store import Store
+from policyproof_runtime.bm25 import freeze
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.objects import object_name
 from policyproof_runtime.release import Document, Phase, Release
@@ -81,3 +83,64 @@ def overwrite():
         path.write_bytes(data)
 
     return write
+
+
+def make_passage(document: str, label: str, lines: list[str], page: int, first: int) -> dict:
+    """One passage of whole lines that stand together on a page."""
+    text = "\n".join(lines)
+    place = {"start_page": page, "start_line": first, "start_char": None, "end_char": None}
+    place |= {"end_page": page, "end_line": first + len(lines) - 1}
+    return dict.fromkeys(PASSAGES) | {
+        "document_id": document,
+        "passage_id": f"demo:{document}:page-{page:04}:line-{first:04}:passage-001",
+        "label": label,
+        "path": [label],
+        "slices": [place],
+        "retrieval_text": f"{label}\n\n{text}",
+        "citation_text": text,
+        "tokens": 1,
+    }
+
+
+SERVED = [
+    make_passage("travel", "Article 1 — Booking", ["Flights are booked by the travel desk."], 1, 3),
+    make_passage(
+        "travel", "Article 2 — Meals", ["Meals abroad are paid up to", "a limit of 40."], 1, 7
+    ),
+    make_passage(
+        "travel",
+        "Article 3 — Claims",
+        [
+            *(f"Receipt rule {n}: keep each paper for the audit." for n in range(1, 15)),
+            "A claim for mileage is filed within",
+            "thirty days of the journey.",
+            *(f"Card rule {n}: never lend a card to others." for n in range(1, 15)),
+        ],
+        2,
+        1,
+    ),
+    make_passage("models", "Section 1 — Register", ["Every model has an owner."], 1, 2),
+]
+
+
+@pytest.fixture
+def served(store: Store) -> Store:
+    """A store with an accepted release of the corpus ``served`` that can be asked."""
+    frame = pl.DataFrame(SERVED, PASSAGES)
+    names = ("travel", "models")
+    parts = [store.put_part(n, frame.filter(pl.col("document_id") == n)) for n in names]
+    store.put_release(
+        Release(
+            corpus="served",
+            title="A corpus that can be asked",
+            documents=tuple(make_document(name) for name in names),
+            phases={"passages": Phase.of(store.put_snapshot(parts))},
+            index={"bm25": store.put(freeze(frame["retrieval_text"].to_list()))},
+            libraries={},
+            models={},
+            retrieval={},
+            gate={"kind": "coverage", "threshold": 0.6},
+            scores={},
+        )
+    )
+    return store

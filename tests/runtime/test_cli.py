@@ -1,0 +1,195 @@
+"""The command: results on stdout, the rest on stderr, exit codes, batches, lean imports."""
+
+import csv
+import io
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import policyproof_runtime
+from policyproof_runtime.cli import cli
+from policyproof_runtime.output import printable
+
+HEAVY = {"dagster", "pdfplumber", "sklearn", "fastapi", "polars", "pydantic"}
+QUESTIONS = [
+    {"id": "m", "question": "What is the limit for meals abroad?"},
+    {"id": 2, "question": "Who is the pope?"},
+]
+
+
+@pytest.fixture
+def run(served, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("POLICYPROOF_STORE", served.root)
+
+    def invoke(*arguments, stdin=None):
+        return CliRunner().invoke(cli, arguments, input=stdin)
+
+    return invoke
+
+
+def test_ask_shows_excerpt_and_place(run):
+    result = run("ask", QUESTIONS[0]["question"])
+    assert result.exit_code == 0
+    assert "Article 2 — Meals\nTitle of travel · page 1, lines 7–8\n" in result.stdout
+    assert "a limit of 40." in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_an_abstention_is_a_result(run):
+    result = run("ask", "What is the limit for meals in Kansas?")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("No answer")
+    assert "Not found: Kansas" in result.stdout
+    assert "Related, not an answer:" in result.stdout
+
+
+def test_ask_as_json(run):
+    answer = json.loads(run("ask", "--json", QUESTIONS[0]["question"]).stdout)
+    assert (answer["decision"], answer["corpus"]) == ("answer", "served")
+
+
+def test_retrieve_shows_ranks_or_json(run):
+    assert "Article 2 — Meals" in run("retrieve", "meals").stdout
+    hits = json.loads(run("retrieve", "--json", "--top-k", "1", "meals").stdout)["hits"]
+    assert [hit["label"] for hit in hits] == ["Article 2 — Meals"]
+    assert run("retrieve", "zeppelin").stdout == "No passage matches.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["ask"], 2, "either a QUESTION or --batch"),
+        (["ask", "x", "--batch", "y"], 2, "either a QUESTION or --batch"),
+        (["ask", "x", "--out", "y"], 2, "--out belongs to --batch"),
+        (["ask", ""], 1, "the question is empty"),
+        (["ask", "x" * 100_000], 1, "found:    100,000 characters"),
+        (["ask", "x", "--corpus", "other"], 1, "one of: served"),
+        (["retrieve", "x", "--method", "magic"], 1, "no such retrieval method"),
+        (["retrieve", "x", "--top-k", "0"], 1, "top_k is out of range"),
+        (["ask", "--batch", "nowhere.jsonl"], 1, "cannot read nowhere.jsonl"),
+        (["verify", "other"], 1, "no release of corpus 'other'"),
+        (["verify", "f" * 64], 1, "the store has no release"),
+        (["unpack", "nowhere"], 1, "cannot read the bundle nowhere"),
+        (["dance"], 2, "No such command"),
+    ],
+)
+def test_errors_go_to_stderr_with_their_code(run, arguments, code, message):
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
+
+
+def test_without_a_release_it_says_how_to_get_one(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("POLICYPROOF_STORE", str(tmp_path / "empty"))
+    result = run("ask", "x")
+    assert result.exit_code == 1
+    assert "policyproof build" in result.stderr
+
+
+def test_several_corpora_must_be_told_apart(run, served, release):  # noqa: ARG001 a second corpus
+    result = run("ask", "x")
+    assert result.exit_code == 1
+    assert "demo, served" in result.stderr
+
+
+def test_a_batch_from_stdin_to_stdout(run):
+    lines = "\n\n".join(json.dumps(question) for question in QUESTIONS)
+    result = run("ask", "--batch", "-", stdin=lines)
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(a["id"], a["decision"]) for a in answers] == [("m", "answer"), (2, "abstain")]
+    assert list(answers[0])[:3] == ["id", "question", "decision"]
+    assert "2 questions done" in result.stderr
+
+
+def test_a_batch_from_csv_to_csv(run):
+    Path("in.csv").write_text('\ufeffid,question\r\nm,"What is the limit\nfor meals abroad?"\r\n')
+    assert run("ask", "--batch", "in.csv", "--out", "out.csv").exit_code == 0
+    [row] = csv.DictReader(io.StringIO(Path("out.csv").read_text()))
+    assert row["decision"] == "answer"
+    assert row["answer"] == "Meals abroad are paid up to\na limit of 40."
+    assert row["sources"] == "Title of travel · Article 2 — Meals · page 1, lines 7–8"
+    assert json.loads(row["citations"])[0]["line_end"] == 8
+
+
+def test_a_retrieve_batch_has_one_csv_row_per_hit(run):
+    Path("in.jsonl").write_text(json.dumps({"question": "meals or a model"}))
+    assert run("retrieve", "--batch", "in.jsonl", "--out", "out.csv").exit_code == 0
+    rows = list(csv.DictReader(io.StringIO(Path("out.csv").read_text())))
+    assert [row["rank"] for row in rows] == ["1", "2", "3"]
+    assert {row["id"] for row in rows} == {"1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("q.jsonl", b'{"question": "x"}\n{bad', "q.jsonl, line 2: not valid JSON"),
+        ("q.jsonl", b'{"question": "x"}\n\n{"id": 1}', "q.jsonl, line 3: the question is empty"),
+        ("q.jsonl", b'{"question": 7}', "line 1: 'question' must be text"),
+        ("q.jsonl", b'{"id": [], "question": "x"}', "line 1: 'id' must be text or a number"),
+        ("q.jsonl", b'{"question": "a\\u0000b"}', "line 1: the question holds a control character"),
+        ("q.jsonl", b'{"question": "\xff"}', "line 1: not valid UTF-8"),
+        ("q.jsonl", b"[1]", "line 1: a JSON object is expected"),
+        ("q.jsonl", b"[" * 100_000, "line 1: not valid JSON"),
+        ("q.csv", b"id,text\r\n1,x\r\n", "q.csv, line 1: there is no column 'question'"),
+        ("q.csv", b"question\r\nx\r\na,b\r\n", "q.csv, line 3: more cells than the header has"),
+        ("q.csv", b'question\r\n"x" y\r\n', "q.csv, line 2: not valid CSV"),
+        ("q.csv", b"question\r\n\xe4\r\n", "q.csv, line 2: not valid UTF-8"),
+        ("q.csv", b"question,id\r\n,1\r\n", "q.csv, line 2: the question is empty"),
+        ("q.csv", b"", "q.csv, line 1: there is no column 'question'"),
+    ],
+)
+def test_a_bad_batch_line_is_named_and_nothing_is_written(run, name, data, message):
+    Path(name).write_bytes(data)
+    result = run("ask", "--batch", name, "--out", "out.jsonl")
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert sorted(path.name for path in Path().iterdir()) == sorted([name, "store"])
+    assert run("ask", "--batch", name).stdout == ""
+
+
+def test_a_batch_needs_a_folder_to_write_to(run):
+    result = run("ask", "--batch", "-", "--out", "nowhere/out.jsonl", stdin="")
+    assert result.exit_code == 1
+    assert "there is no folder nowhere" in result.stderr
+
+
+def test_an_empty_batch_gives_an_empty_file(run):
+    assert run("ask", "--batch", "-", "--out", "out.jsonl", stdin="").exit_code == 0
+    assert Path("out.jsonl").read_bytes() == b""
+
+
+def test_a_release_travels_as_one_file(run, monkeypatch):
+    digest = run("pack", "-o", "one.policyproof").stdout.split()[2]
+    monkeypatch.setenv("POLICYPROOF_STORE", "elsewhere")
+    assert run("unpack", "one.policyproof").stdout == f"unpacked served {digest}\n"
+    assert run("verify", digest).stdout == f"verified served {digest}\n"
+    assert json.loads(run("ask", "--json", "meals abroad limit").stdout)["release"] == digest
+
+
+def test_gc_lists_before_it_deletes(run):
+    result = run("gc", "--hours", "0")
+    assert result.exit_code == 0
+    assert "0 files, 0 bytes could go (--delete)" in result.stderr
+
+
+def test_steering_characters_of_a_source_are_not_printed():
+    assert printable("a\x1b[2Jb\u202ec\td\n") == "a�[2Jb�c\td\n"
+
+
+def test_no_module_of_the_runtime_imports_the_pipeline_or_the_web():
+    names = [module.name for module in pkgutil.iter_modules(policyproof_runtime.__path__)]
+    code = "import importlib, sys\nfor n in sys.argv[1:]: importlib.import_module(n)\n"
+    code += "print(*sorted(m for m in sys.modules if '.' not in m))"
+    modules = ["policyproof_runtime", *(f"policyproof_runtime.{name}" for name in names)]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *modules], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert "policyproof_runtime" in loaded
+    assert not loaded & (HEAVY | {"policyproof_assets"})
