@@ -14,18 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from policyproof_assets.corpus.hyphens import Hyphens
 from policyproof_assets.corpus.lines import Lines
-from policyproof_assets.corpus.reviews import (
-    CorrectText,
-    Heading,
-    KeepHyphen,
-    NotHeading,
-    Review,
-    Rows,
-)
+from policyproof_assets.corpus.reviews import Review, Rows
 from policyproof_assets.schemas import HEADINGS, conform
 
 if TYPE_CHECKING:
     from policyproof_assets.corpus.profiles import Profile
+
+_REVIEWED = ("heading", "not_heading", "keep_hyphen", "correct_text")
 
 
 class _Model(BaseModel):
@@ -102,7 +97,7 @@ def find_headings(lines: Lines, profile: Profile, review: Review) -> pl.DataFram
     changes nothing.
     """
     rules = profile.headings
-    rows = review.of(lines, Heading, NotHeading, KeepHyphen, CorrectText)
+    rows = review.of(lines, *_REVIEWED)
     reader = _Reader(lines, rules, rows)
     found = list(reader.headings())
     rows.finish()
@@ -145,7 +140,7 @@ class _Reader:
         self, position: int, above: set[str], on_page: set[str]
     ) -> HeadingPattern | None:
         coordinate, text = self.lines.coordinate(position), self.texts[position]
-        if reviewed := self.rows.take(Heading, *coordinate):
+        if reviewed := self.rows.take("heading", *coordinate):
             return self.rules.form_of(reviewed.type)
         if len(text) > self.rules.max_chars or _any(self.rules.furniture, text):
             return None
@@ -155,7 +150,7 @@ class _Reader:
                 and (not pattern.below or above.intersection(pattern.below))
                 and not on_page.intersection(pattern.not_below_on_page)
             ):
-                return None if self.rows.take(NotHeading, *coordinate) else pattern
+                return None if self.rows.take("not_heading", *coordinate) else pattern
         return None
 
     def _extent(
@@ -225,12 +220,12 @@ class _Reader:
         return text.strip()
 
     def _corrected(self, position: int) -> str:
-        row = self.rows.take(CorrectText, *self.lines.coordinate(position))
+        row = self.rows.take("correct_text", *self.lines.coordinate(position))
         text = self.texts[position]
         return text.replace(row.text, row.replacement) if row else text
 
     def _keeps_hyphen(self, text: str, line: str, before: int) -> bool:
-        reviewed = self.rows.take(KeepHyphen, *self.lines.coordinate(before))
+        reviewed = self.rows.take("keep_hyphen", *self.lines.coordinate(before))
         return reviewed is not None or self.hyphens.belongs_to_word(text, line)
 
 

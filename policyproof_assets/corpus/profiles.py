@@ -3,35 +3,72 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
+from policyproof_assets.corpus.exclusions import LedgerRules
+from policyproof_assets.corpus.extract import ExtractRules
 from policyproof_assets.corpus.headings import HeadingRules
 from policyproof_assets.corpus.hierarchy import HierarchyRules
+from policyproof_assets.corpus.passages import PassageRules
 from policyproof_assets.corpus.reviews import Review, load_review
+from policyproof_assets.corpus.units import UnitRules
+from policyproof_assets.errors import ManifestError
 from policyproof_assets.manifests import read_toml, validate
 
 __all__ = ["Profile", "Review", "load_profile", "load_review"]
 
 
 class Profile(BaseModel):
-    """The rules of one kind of document, one section for each phase that has some."""
+    """The rules of one kind of document, a section for each phase."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
-    extract: dict[str, Any]
+    extract: ExtractRules
     headings: HeadingRules
     hierarchy: HierarchyRules
-    units: dict[str, Any] | None = None
-    ledger: dict[str, Any] | None = None
-    passages: dict[str, Any] | None = None
+    units: UnitRules = UnitRules()
+    ledger: LedgerRules = LedgerRules()
+    passages: PassageRules = PassageRules()
 
 
 def load_profile(path: Path) -> Profile:
     """Read and validate the profile at ``path``, its patterns compiled.
 
-    Raises ManifestError that names file and key.
+    Raises ManifestError that names file and key and, for an unknown key, what is allowed there.
     """
-    return validate(Profile, {**read_toml(path), "name": path.stem}, path)
+    try:
+        return validate(Profile, {**read_toml(path), "name": path.stem}, path)
+    except ManifestError as error:
+        if isinstance(error.__cause__, ValidationError):
+            error.expected = _allowed(error.__cause__)
+        raise
+
+
+def _allowed(error: ValidationError) -> str | None:
+    """Name the keys a profile may have where it has an unknown one."""
+    places = [item["loc"][:-1] for item in error.errors() if item["type"] == "extra_forbidden"]
+    lines = []
+    for place in dict.fromkeys(places):
+        where = ".".join(str(part) for part in place if isinstance(part, str)) or "the profile"
+        lines.append(f"in {where}: {', '.join(_model_at(place).model_fields)}")
+    return "; ".join(lines) or None
+
+
+def _model_at(place: tuple[int | str, ...]) -> type[BaseModel]:
+    model: type[BaseModel] = Profile
+    for name in place:
+        if isinstance(name, str):
+            model = _model_in(model.model_fields[name].annotation) or model
+    return model
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the model an annotation is or holds: in a tuple, or beside None."""
+    if get_origin(annotation) in (tuple, Union, UnionType):
+        return next(filter(None, map(_model_in, get_args(annotation))), None)
+    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return annotation if is_model else None

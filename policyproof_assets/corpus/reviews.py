@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
 
@@ -13,7 +13,6 @@ from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.errors import ReviewError
 from policyproof_assets.manifests import read_toml, validate
 
-R = TypeVar("R", bound="_Row")
 Words = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
@@ -150,13 +149,13 @@ class Review(BaseModel):
             raise ValueError(f"rows of one kind and place: {', '.join(twice)}")
         return self
 
-    def of(self, lines: Lines, *kinds: type[_Row]) -> Rows:
+    def of(self, lines: Lines, *kinds: str) -> Rows:
         """Return the rows of ``kinds``, checked against ``lines``.
 
         Raises ReviewError that names the first row whose text the source does not have.
         """
         texts = dict(zip(zip(lines.page, lines.line, strict=True), lines.text, strict=True))
-        chosen = [row for row in self.rows if isinstance(row, kinds)]
+        chosen = [row for row in self.rows if row.kind in kinds]
         for row in chosen:
             if fault := row.fault(texts):
                 raise self.error(row, "does not match its source", *fault)
@@ -176,28 +175,23 @@ class Review(BaseModel):
         )
 
 
-_Place = tuple[type[_Row], tuple[int, int]]
-
-
 class Rows:
     """Rows that hold for their source, each of which somebody must use."""
 
     def __init__(self, review: Review, rows: list[Row]) -> None:
         self._review = review
-        self._rows: dict[_Place, Row] = {(type(row), row.coordinate): row for row in rows}
-        self._used: set[_Place] = set()
+        self._rows = {(str(row.kind), *row.coordinate): row for row in rows}
+        self._used: set[tuple[str, int, int]] = set()
 
-    def take(self, kind: type[R], page: int, line: int) -> R | None:
-        """Return the row of ``kind`` at (``page``, ``line``), if there is one, as used."""
-        key: _Place = (kind, (page, line))
-        self._used.add(key)
-        row = self._rows.get(key)
-        return row if isinstance(row, kind) else None
+    def take(self, kind: str, page: int, line: int) -> Any:
+        """Return the row of ``kind`` at (``page``, ``line``) as used; None if there is none."""
+        self._used.add((kind, page, line))
+        return self._rows.get((kind, page, line))
 
     def finish(self) -> None:
         """Raise ReviewError that names the first row nobody used."""
-        for key, row in self._rows.items():
-            if key not in self._used:
+        for place, row in self._rows.items():
+            if place not in self._used:
                 raise self._review.error(row, "decides nothing", found="no rule came to that place")
 
 

@@ -1,0 +1,48 @@
+"""The accepted files of headings, hierarchy and spans, to the byte."""
+
+import hashlib
+import tomllib
+
+import polars as pl
+import pytest
+
+from policyproof_assets import export_structure as export
+
+
+@pytest.fixture(scope="session")
+def records(structures, accepted_pages, corpus):
+    headings, hierarchy, spans = (
+        pl.concat(getattr(s, name) for s in structures.values())
+        for name in ("headings", "hierarchy", "spans")
+    )
+    identity = corpus.export.corpus_id, corpus.export.corpus_version
+    return {
+        "heading-candidates": export.heading_candidates(accepted_pages, headings, *identity),
+        "reconstructed-headings": export.reconstructed_headings(headings, *identity),
+        "heading-hierarchy": export.heading_hierarchy(hierarchy),
+        "heading-spans": export.heading_spans(headings, hierarchy, spans),
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["heading-candidates", "reconstructed-headings", "heading-hierarchy", "heading-spans"],
+)
+def test_the_file_is_the_accepted_one_to_the_byte(name, records, accepted, manifests):
+    ours, theirs = list(records[name]), accepted(name)
+    for mine, other in zip(ours, theirs, strict=True):
+        assert list(mine) == list(other)
+        assert mine == other
+    digest = hashlib.sha256(b"".join(export.json_lines(ours))).hexdigest()
+    expected = tomllib.loads((manifests / "expected" / "ai-governance.toml").read_text())
+    assert digest == expected["export"][f"{name}.jsonl"]
+
+
+def test_a_span_that_ends_with_the_document_ends_after_its_last_line(structures):
+    for s in structures.values():
+        last = list(export.heading_spans(s.headings, s.hierarchy, s.spans))[-1]
+        end = last["direct_body"]["end_boundary"]
+        assert end["kind"] == "after_document_line"
+        assert (end["coordinate"]["page_number"], end["coordinate"]["line_number"]) == (
+            s.lines.coordinate(len(s.lines) - 1)
+        )
