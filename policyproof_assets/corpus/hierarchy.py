@@ -81,7 +81,7 @@ def build_hierarchy(headings: pl.DataFrame, profile: Profile) -> pl.DataFrame:
     """Return the nodes of one document in preorder (columns of HIERARCHY).
 
     Raises ProvenanceError where numbers do not ascend as the profile says or a container would
-    stand in two places, as when pages are missing their order.
+    stand in two places, as when pages are out of order.
     """
     tree = _Tree(profile.hierarchy)
     for heading in headings.sort("order").iter_rows(named=True):
