@@ -26,6 +26,8 @@ from policyproof_runtime.storage import Entry
 #: Longer than any build: what a running build has written or reused is younger than this.
 GRACE_HOURS = 24.0
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
+_RELEASE_FILE = re.compile(rf"{RELEASES}/([^/]+)/([0-9a-f]{{64}})\.json")
+_MEMO_FILE = re.compile(rf"{MEMO}/([0-9a-f]{{64}})")
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,9 @@ def collect_garbage(
     dead = [e for e in objects if not e.temporary and e.name not in kept and e.age >= grace]
     left = {e.name for e in objects if not e.temporary} - {e.name for e in dead}
     garbage = [*_dead_memos(store, memos, left, grace), *_listed(dead, "reached by nothing")]
-    garbage += _listed(_unfinished(store, grace), "left by a writer that did not finish")
+    others = [entry for f in (REFS, RELEASES, SOURCES) for entry in store.storage.files(f)]
+    unfinished = [e for e in (*objects, *memos, *others) if e.temporary and e.age >= grace]
+    garbage += _listed(unfinished, "left by a writer that did not finish")
     if delete:
         _delete(store, garbage, grace)
     return garbage
@@ -79,15 +83,13 @@ def _reachable(store: Store) -> Iterator[Digest]:
 def _roots(store: Store) -> Iterator[Digest]:
     """Yield every digest in a release or ref; those that are no objects do no harm."""
     for entry in store.storage.files(RELEASES):
-        if not entry.temporary:
-            _, corpus, file = entry.name.split("/")
-            data = store.release(corpus, Digest.parse(file.removesuffix(".json")))
+        if match := _RELEASE_FILE.fullmatch(entry.name):
+            data = store.release(match[1], Digest(match[2]))
             # Releases of every schema write digests alike, so that old ones keep their objects.
             yield from map(Digest, _DIGEST.findall(json.dumps(json.loads(data))))
     for entry in store.storage.files(REFS):
         if not entry.temporary:
-            _, corpus, name = entry.name.split("/")
-            digest = store.ref(corpus, name)
+            digest = store.ref(*entry.name.removeprefix(f"{REFS}/").split("/", 1))
             if digest is not None:
                 yield digest
 
@@ -96,21 +98,16 @@ def _dead_memos(
     store: Store, memos: list[Entry], left: set[str], grace: float
 ) -> Iterator[Garbage]:
     for entry in memos:
-        if entry.temporary or entry.age < grace:
+        match = _MEMO_FILE.fullmatch(entry.name)
+        if match is None or entry.age < grace:
             continue
-        key = Digest.parse(entry.name.rpartition("/")[2])
         try:
-            part = decode_memo(key, store.storage.read(entry.name), entry.name)
+            part = decode_memo(Digest(match[1]), store.storage.read(entry.name), entry.name)
         except StoreError:
             yield Garbage(entry.name, entry.size, "damaged")
         else:
             if object_name(part.object) not in left:
                 yield Garbage(entry.name, entry.size, "its object is gone or goes")
-
-
-def _unfinished(store: Store, grace: float) -> list[Entry]:
-    entries = [e for f in (OBJECTS, MEMO, REFS, RELEASES, SOURCES) for e in store.storage.files(f)]
-    return [entry for entry in entries if entry.temporary and entry.age >= grace]
 
 
 def _listed(entries: list[Entry], reason: str) -> list[Garbage]:

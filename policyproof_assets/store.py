@@ -169,9 +169,9 @@ def decode_memo(key: Digest, data: bytes, path: str) -> Part:
         value = json.loads(data)
         seal = value.pop("seal")
         part = from_json(Part, value)
+        expected = str(_seal(key, part))
     except (ValueError, KeyError, AttributeError, TypeError, PolicyProofError) as error:
         raise _damaged_memo(path) from error
-    expected = str(_seal(key, part))
     if seal != expected:
         raise _damaged_memo(path, expected, seal)
     return part

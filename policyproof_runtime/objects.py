@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,7 @@ SNAPSHOT = pa.schema(
         pa.field("content", pa.string(), nullable=False),
     ]
 )
+_RELEASE_FILE = re.compile(r"([0-9a-f]{64})\.json")
 _BATCH_ROWS = 4096
 _MEND = "remove it, then build again (only this part is rebuilt) or unpack the release again"
 
@@ -151,9 +153,9 @@ class ObjectStore:
 
     def releases(self, corpus: str) -> list[Digest]:
         """Return the digests of all releases of a corpus, sorted."""
-        folder = f"{RELEASES}/{corpus}"
-        files = [e.name.rpartition("/")[2] for e in self.storage.files(folder) if not e.temporary]
-        return sorted(Digest.parse(file.removesuffix(".json")) for file in files)
+        files = self.storage.files(f"{RELEASES}/{corpus}")
+        found = [_RELEASE_FILE.fullmatch(entry.name.rpartition("/")[2]) for entry in files]
+        return sorted(Digest(match[1]) for match in found if match)
 
     def corpora(self) -> list[str]:
         """Return the names of the corpora that have an accepted release, sorted."""
@@ -218,7 +220,12 @@ def decode_snapshot(data: bytes, digest: Digest) -> Snapshot:
             expected=", ".join(SNAPSHOT.names),
             found=", ".join(table.schema.names),
         )
-    return Snapshot(digest, tuple(_part(row) for row in table.to_pylist()))
+    try:
+        return Snapshot(digest, tuple(_part(row) for row in table.to_pylist()))
+    except (PolicyProofError, ValueError) as error:
+        raise StoreError(
+            f"the snapshot {digest} lists something that is not a part: {error}"
+        ) from error
 
 
 def is_snapshot(table: pa.Table) -> bool:

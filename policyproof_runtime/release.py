@@ -101,14 +101,17 @@ class Release:
         _check_schema(value)
         try:
             release = from_json(cls, value)
+            canonical = release.to_json()
         except RecordError as error:
             raise ReleaseError(
                 f"not a valid release: {error.message}", expected=error.expected, found=error.found
             ) from error
-        if release.to_json() != data:
+        except ValueError as error:  # infinite numbers, lone surrogates
+            raise ReleaseError(f"not a valid release: {error}") from error
+        if canonical != data:
             raise ReleaseError(
                 "not a valid release: it is not in canonical JSON",
-                expected=release.digest,
+                expected=Digest.of(canonical),
                 found=Digest.of(data),
             )
         return release
@@ -190,7 +193,7 @@ def _check_known(store: ObjectStore, corpus: str, digest: Digest) -> None:
 def _parse(data: bytes) -> Any:
     try:
         return json.loads(data)
-    except (UnicodeDecodeError, ValueError) as error:
+    except (ValueError, RecursionError) as error:
         raise ReleaseError(f"not a valid release: it is not JSON ({error})") from error
 
 

@@ -56,9 +56,11 @@ class Storage:
     """
 
     def __init__(self, root: str | Path | None = None) -> None:
-        self.root = str(root or os.environ.get(ROOT_VARIABLE) or DEFAULT_ROOT)
-        self._fs, self._base, self.label = _resolve(self.root)
+        given = str(root or os.environ.get(ROOT_VARIABLE) or DEFAULT_ROOT)
+        self._fs, self._base, self.label = _resolve(given)
         self._local = isinstance(self._fs, pyarrow.fs.LocalFileSystem)
+        # Absolute, so that a worker process with another working directory opens the same store.
+        self.root = self.label if self._local else given
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.root,))
@@ -140,7 +142,7 @@ class Storage:
             with durable(Path(self._at(name)), mode=mode, need=len(data)) as file:
                 file.write(data)
             return
-        # One request: a bucket shows an object when it is complete.
+        # A bucket shows an object when its upload is complete, and the old one until then.
         with _explained("write", self.path(name)), self._fs.open_output_stream(self._at(name)) as s:
             s.write(data)
 

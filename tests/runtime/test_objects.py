@@ -7,7 +7,7 @@ import pytest
 from policyproof_assets.store import Store, encode
 from policyproof_runtime.digest import Digest, canonical_json
 from policyproof_runtime.errors import StoreError
-from policyproof_runtime.objects import ObjectStore, content_digest, object_name
+from policyproof_runtime.objects import SNAPSHOT, ObjectStore, content_digest, object_name
 from policyproof_runtime.storage import Storage
 
 TABLE = pa.table({"n": [1, 2], "text": ["é", None]})
@@ -76,6 +76,12 @@ def test_an_object_that_is_not_parquet_is_refused(store):
 def test_an_object_that_is_no_snapshot_is_refused(store):
     with pytest.raises(StoreError, match="is not a snapshot"):
         store.snapshot(store.put(TABLE))
+
+
+def test_a_snapshot_that_lists_no_digests_is_refused(store):
+    row = {"document_id": "a", "part": "x", "rows": 1, "content": "y"}
+    with pytest.raises(StoreError, match="lists something that is not a part"):
+        store.snapshot(store.put(pa.Table.from_pylist([row], SNAPSHOT)))
 
 
 def test_a_phase_is_its_parts_in_order(store):

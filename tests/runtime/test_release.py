@@ -104,7 +104,19 @@ def test_true_is_not_a_number_of_rows(release):
         Release.from_json(edited(release, phases=phases))
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[]", b"1"])
+@pytest.mark.parametrize("value", ["NaN", "1e999", '"\\ud800"'])
+def test_values_without_a_canonical_form_are_refused(release, value):
+    data = release.to_json().replace(b'"threshold":0.5', f'"threshold":{value}'.encode())
+    with pytest.raises(ReleaseError, match="not a valid release"):
+        Release.from_json(data)
+
+
+def test_stray_files_are_no_releases(store, release):
+    (Path(store.root) / "releases/demo/notes.txt").write_text("x")
+    assert store.releases("demo") == [release.digest]
+
+
+@pytest.mark.parametrize("data", [b"[" * 100_000, b"", b"{", b"\xff", b"[]", b"1"])
 def test_what_is_no_release_is_refused(data):
     with pytest.raises(ReleaseError, match=r"not a valid release|written by schema None"):
         Release.from_json(data)
