@@ -4,7 +4,7 @@ from policyproof_runtime.errors import PolicyProofError
 
 
 class ManifestError(PolicyProofError):
-    """A manifest, profile, review or benchmark file is not valid; the message names file and key."""
+    """A manifest, profile, review or benchmark is not valid; the message names file and key."""
 
 
 class SourceError(PolicyProofError):

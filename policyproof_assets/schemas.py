@@ -32,8 +32,25 @@ SLICE = pl.Struct(
         "end_char": I32,  # exclusive; null: to the line's last character
     }
 )
+# One line of a page as printed; points are 1/72 inch from the top left corner.
+LAYOUT = pl.Struct(
+    {
+        "role": STR,  # text | table | note | contents | furniture
+        "size": pl.Float64,
+        "bold": pl.Boolean,
+        "italic": pl.Boolean,
+        "lead": I32,  # leading characters in bold
+        "x0": pl.Float64,
+        "x1": pl.Float64,
+        "base": pl.Float64,  # baseline
+        "column": I32,  # 0: the whole width
+        "outline": I32,  # level of the bookmark of a heading that begins here
+        "outline_lines": I32,  # lines of that heading
+    }
+)
 
-PAGES = {"document_id": STR, "page": I32, "text": STR}
+# ``layout`` has one struct per line of ``text``; null for documents that are read by a profile.
+PAGES = {"document_id": STR, "page": I32, "text": STR, "layout": pl.List(LAYOUT)}
 HEADINGS = {
     "document_id": STR,
     "order": I32,  # 1-based, document order
@@ -45,7 +62,7 @@ HEADINGS = {
     "source_lines": pl.List(STR),
     "marker": STR,
     "title": STR,
-    "text": STR,  # as printed, lines joined; not yet normalised
+    "text": STR,  # normalised: lines joined, wrap hyphens removed, corrections applied
     "method": STR,
 }
 HIERARCHY = {
@@ -58,11 +75,11 @@ HIERARCHY = {
     "parent_id": STR,
     "ancestors": pl.List(STR),
     "path": pl.List(STR),
-    "heading": STR,  # normalised: wrap hyphens removed, reviewed corrections applied
+    "heading": STR,  # the normalised text of the heading, or the name of the container
     "marker": STR,
     "type": STR,
-    "group": STR,  # synthetic nodes: the container's name, e.g. the RMF function
-    "number": STR,  # synthetic nodes: the container's number, if it has one
+    "group": STR,  # name of the container a node is or is in, e.g. the RMF function
+    "number": STR,  # number of that container, if it has one
     "page": I32,
     "start_line": I32,
     "end_line": I32,
@@ -141,13 +158,18 @@ PHASES = {
     "ledger": LEDGER,
     "passages": PASSAGES,
 }
+#: Columns that are null where a frame leaves them out.
+OPTIONAL = frozenset({"layout"})
 
 
 def conform(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:
     """Return ``frame`` with exactly the columns of ``schema``, in its order and types.
 
-    Raises ProvenanceError if a column is missing, unexpected or of a type that cannot be cast.
+    Columns of OPTIONAL may be left out. Raises ProvenanceError if another column is missing, one is
+    unexpected or of a type that cannot be cast.
     """
+    absent = OPTIONAL.intersection(schema).difference(frame.columns)
+    frame = frame.with_columns(pl.lit(None).alias(name) for name in sorted(absent))
     if set(frame.columns) != set(schema):
         raise ProvenanceError(
             "a frame does not have the columns of its phase",

@@ -30,10 +30,13 @@ class BoundedProcesses(Executor):
 
     def __init__(self, count: int | None = None, seconds: float = SECONDS_PER_TASK) -> None:
         self._seconds = seconds
+        # A fork of this process would copy the locks of threads that polars and pyarrow have
+        # running; the fork server has imported them and not yet used them.
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["policyproof_assets.pipeline"])
         self._pool = ProcessPool(
             max_workers=count or os.cpu_count() or 1,
-            # A fork would copy the locks of threads that polars and pyarrow have running.
-            context=multiprocessing.get_context("forkserver"),
+            context=context,
             initializer=_bound_memory,
             initargs=(MEMORY_PER_WORKER,),
         )

@@ -79,9 +79,7 @@ def assign_splits(
     for component in sorted(components, key=_order):
         strata = Counter(stratum[name] for name in component)
         lacks = {
-            name: sum(
-                n * (share - filled[name][s] / totals[s]) for s, n in strata.items()
-            )
+            name: sum(n * (share - filled[name][s] / totals[s]) for s, n in strata.items())
             for name, share in shares.items()
         }
         split = _pinned_split(component, pinned or {}) or max(lacks, key=lacks.__getitem__)

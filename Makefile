@@ -1,0 +1,37 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+export DAGSTER_DISABLE_TELEMETRY = 1
+
+.PHONY: run test check dev lock clean
+
+run: $(VENV)/.ready  ## build the corpus and ask it one question
+	$(BIN)/policyproof build ai-governance
+	$(BIN)/policyproof ask "When is an AI system high-risk?" --corpus ai-governance
+
+test: check  ## everything CI runs
+	$(BIN)/pytest -n 2
+
+check: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+dev: $(VENV)/.ready  ## the asset graph in a browser
+	DAGSTER_HOME=$(CURDIR) $(BIN)/dagster dev
+
+# The lock names no registry: pip asks whichever one the machine is set up for.
+lock: $(VENV)/.ready
+	$(BIN)/uv pip compile -q pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
+	  --generate-hashes --no-annotate --no-header --no-strip-extras -o requirements.txt
+	$(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 \
+	  --generate-hashes --no-annotate --no-header --no-strip-extras -o requirements-runtime.txt
+
+$(VENV)/.ready: requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --require-hashes -r requirements.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+clean:
+	rm -rf $(VENV) artifacts

@@ -1,0 +1,26 @@
+"""Reads a document of any format into pages, by the [extract] section of its profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from policyproof_assets.corpus import extract
+from policyproof_assets.corpus.extract import ExtractRules, join_pages
+from policyproof_assets.manifests import Document
+
+__all__ = ["join_pages", "page_ranges", "read_pages"]
+
+
+def page_ranges(path: Path, document: Document, rules: Any, size: int) -> list[range | None]:
+    """Return the ranges of pages that can be read apart; [None] where a file is read whole."""
+    if isinstance(rules, ExtractRules):
+        return list(extract.page_chunks(path, size))
+    return [None]
+
+
+def read_pages(path: Path, document: Document, rules: Any, pages: range | None) -> pl.DataFrame:
+    """Read a document, or the range ``pages`` of it, as PAGES; raises ExtractError."""
+    return extract.read_pages(path, document.id, rules, pages)

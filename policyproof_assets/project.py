@@ -1,0 +1,92 @@
+"""Where manifests lie: beside a corpus, or in the folder that comes with PolicyProof."""
+
+import os
+from pathlib import Path
+
+from policyproof_assets.errors import ManifestError
+from policyproof_assets.manifests import Corpus, Document, load_corpus
+from policyproof_assets.store import Store
+
+#: The manifests that come with PolicyProof.
+MANIFESTS = Path(__file__).resolve().parents[1] / "manifests"
+SOURCES_VARIABLE = "POLICYPROOF_SOURCES"
+
+
+class Project:
+    """Finds manifests: those beside a corpus manifest win over those that come with PolicyProof."""
+
+    def __init__(self, manifests: Path = MANIFESTS) -> None:
+        self.manifests = manifests
+
+    def corpora(self) -> list[Corpus]:
+        """Return every corpus that has a manifest here, by name."""
+        return [load_corpus(path) for path in sorted((self.manifests / "corpora").glob("*.toml"))]
+
+    def corpus(self, name: str) -> Corpus:
+        """Return a corpus by the name of its manifest, the path of one, or a folder of documents.
+
+        Raises ManifestError that lists the names there are.
+        """
+        path = Path(name)
+        if path.is_dir():
+            from policyproof_assets.discover import discover
+
+            return discover(path)
+        if path.suffix == ".toml":
+            return load_corpus(path)
+        known = self.manifests / "corpora" / f"{name}.toml"
+        if not known.is_file():
+            names = sorted(p.stem for p in known.parent.glob("*.toml"))
+            raise ManifestError(
+                f"no corpus {name}",
+                expected=f"one of {', '.join(names)}, the path of a manifest, or a folder",
+                found=name,
+                action="write a starter manifest with: policyproof new DIR",
+            )
+        return load_corpus(known)
+
+    def find(self, corpus: Corpus, kind: str, name: str) -> Path:
+        """Return the manifest ``<kind>/<name>.toml`` of a corpus; raises ManifestError."""
+        places = [corpus.folder / kind / f"{name}.toml", self.manifests / kind / f"{name}.toml"]
+        for path in places:
+            if path.is_file():
+                return path
+        raise ManifestError(
+            f"corpus {corpus.id} names {kind} {name}, which does not exist",
+            expected=" or ".join(str(path) for path in places),
+            action=f"write the file, or name one of: {', '.join(self._names(kind))}",
+        )
+
+    def review(self, corpus: Corpus, document_id: str) -> Path:
+        """Return where the review of a document lies; it need not exist."""
+        beside = corpus.folder / "reviews" / f"{document_id}.toml"
+        return beside if beside.is_file() else self.manifests / "reviews" / f"{document_id}.toml"
+
+    def data(self, corpus: Corpus, kind: str, suffix: str) -> Path | None:
+        """Return the corpus's own file ``<kind>/<corpus><suffix>``; None if it has none."""
+        for folder in (corpus.folder, self.manifests):
+            path = folder / kind / f"{corpus.id}{suffix}"
+            if path.is_file():
+                return path
+        return None
+
+    def model(self, model_id: str) -> Path:
+        """Return the manifest of a model; raises ManifestError if there is none."""
+        path = self.manifests / "models" / f"{model_id}.toml"
+        if not path.is_file():
+            raise ManifestError(
+                f"no model {model_id}", expected=", ".join(self._names("models")), found=model_id
+            )
+        return path
+
+    def source(self, corpus: Corpus, document: Document, store: Store, folder: Path) -> Path:
+        return (sources_folder() / f"{document.id}.pdf").resolve()
+
+    def _names(self, kind: str) -> list[str]:
+        return sorted(path.stem for path in (self.manifests / kind).glob("*.toml"))
+
+
+def sources_folder() -> Path | None:
+    """Return the folder that POLICYPROOF_SOURCES names; None if it is not set."""
+    name = os.environ.get(SOURCES_VARIABLE)
+    return Path(name) if name else None

@@ -1,0 +1,210 @@
+"""From finished phases to a release: the index, the benchmark and the gate.
+
+Only ``freeze_release`` writes a release, and only after every check has passed.
+"""
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from typing import Any
+
+import polars as pl
+
+from policyproof_assets.build import Build, Progress, Work, libraries, no_progress, open_build
+from policyproof_assets.code import code_digest
+from policyproof_assets.evaluation.benchmarks import Question, check_passages, load_benchmark
+from policyproof_assets.evaluation.retrieval import (
+    mean_scores,
+    score_questions,
+    split_questions,
+)
+from policyproof_assets.figures import OBSERVED, check_figures, observe
+from policyproof_assets.manifests import Document, read_toml
+from policyproof_assets.project import Project
+from policyproof_assets.store import Store
+from policyproof_assets.workers import BoundedProcesses
+from policyproof_runtime.bm25 import Bm25, freeze
+from policyproof_runtime.digest import Digest
+from policyproof_runtime.objects import Part, Snapshot
+from policyproof_runtime.release import Document as ReleasedDocument
+from policyproof_runtime.release import Phase, Release
+from policyproof_runtime.retrieve import bm25_method
+
+
+class Publisher:
+    """The phases of a corpus that look at all of its documents, and the release they lead to."""
+
+    def __init__(self, build: Build) -> None:
+        self._build = build
+        self._store = build.store
+        self.corpus = build.corpus
+
+    def expected(self) -> dict[str, Any]:
+        """Return the figures and scores the corpus must reproduce; empty if it states none."""
+        path = self._build.project.data(self.corpus, "expected", ".toml")
+        return read_toml(path) if path else {}
+
+    def frame(self, snapshot: Snapshot) -> pl.DataFrame:
+        """Return all rows of a phase."""
+        return self._store.phase_frame(snapshot.digest)
+
+    def index(self, passages: Snapshot) -> Part:
+        """Return the frozen BM25 weights of the passages."""
+        key = _key("bm25", "policyproof_runtime.bm25", passages=passages.digest)
+        return self._made(key, lambda: freeze(self.frame(passages)["retrieval_text"]))
+
+    def questions(self, passages: Snapshot) -> tuple[Question, ...]:
+        """Return the benchmark of the corpus, checked against its passages; () if it has none."""
+        path = self._build.project.data(self.corpus, "benchmarks", ".yaml")
+        questions = load_benchmark(path) if path else ()
+        check_passages(questions, self.frame(passages))
+        return questions
+
+    def splits(self, passages: Snapshot) -> dict[str, str]:
+        """Return question id -> split."""
+        frame = self.frame(passages)
+        source_of = dict(zip(frame["passage_id"], frame["source_key"], strict=True))
+        return split_questions(self.questions(passages), source_of)
+
+    def benchmark(self, passages: Snapshot) -> Part:
+        """Return the ranking and the scores of every benchmark question, by method."""
+        questions, index = self.questions(passages), self.index(passages)
+        key = _key(
+            "benchmark",
+            "policyproof_assets.evaluation.retrieval",
+            index=index.object,
+            passages=passages.digest,
+            questions=Digest.of_json([q.model_dump(mode="json") for q in questions]),
+        )
+        return self._made(key, lambda: self._scored(questions, passages, index))
+
+    def _scored(
+        self, questions: tuple[Question, ...], passages: Snapshot, index: Part
+    ) -> pl.DataFrame:
+        ids = self.frame(passages)["passage_id"].to_list()
+        rank = bm25_method(Bm25(self._store.table(index.object), len(ids)))
+        methods = {"bm25": lambda question, k: [ids[i] for i, _ in rank(question, k)]}
+        return score_questions(questions, self.splits(passages), methods)
+
+    def figures(self, snapshots: Mapping[str, Snapshot]) -> dict[str, Any]:
+        """Return the figures of every phase, by phase."""
+        names = [name for name in OBSERVED if name in snapshots]
+        inputs = {name: snapshots[name].digest for name in names}
+        part = self._made(
+            _key("figures", "policyproof_assets.figures", **inputs),
+            lambda: pl.DataFrame(
+                {
+                    "phase": names,
+                    "figures": [json.dumps(observe(n, self.frame(snapshots[n]))) for n in names],
+                }
+            ),
+        )
+        rows = self._store.frame(part.object)
+        return {name: json.loads(value) for name, value in rows.iter_rows()}
+
+    def check(self, snapshots: Mapping[str, Snapshot]) -> None:
+        """Check the expected figures of every phase; raises GateError on the first that differs."""
+        expected = self.expected()
+        for name, observed in self.figures(snapshots).items():
+            check_figures(name, expected.get(name, {}), observed)
+
+    def scores(self, benchmark: Part) -> dict[str, Any]:
+        """Return the mean scores of a benchmark, checked against those expected."""
+        scores = mean_scores(self._store.frame(benchmark.object))
+        check_figures("benchmark", self.expected().get("scores", {}), scores)
+        return scores
+
+    def freeze_release(self, snapshots: Mapping[str, Snapshot]) -> Digest:
+        """Write the release of checked phases and accept it; returns its digest."""
+        passages = snapshots["passages"]
+        benchmark = self.benchmark(passages)
+        release = Release(
+            corpus=self.corpus.id,
+            title=self.corpus.title,
+            documents=self._documents(snapshots["pages"]),
+            phases={name: Phase.of(snapshot) for name, snapshot in snapshots.items()},
+            index={"bm25": self.index(passages).object, "benchmark": benchmark.object},
+            libraries=libraries(),
+            models={},
+            retrieval={"method": "bm25"},
+            gate=self._gate(),
+            scores=self.scores(benchmark),
+            notes=tuple(
+                f"left out: {name}: {error.message}"
+                for name, error in sorted(self._build.work.left_out.items())
+            ),
+        )
+        return self._store.put_release(release)
+
+    def _gate(self) -> dict[str, Any]:
+        path = self._build.project.manifests / "policy" / "gate.toml"
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+
+    def _documents(self, pages: Snapshot) -> tuple[ReleasedDocument, ...]:
+        counts = {part.document_id: part.rows for part in pages.parts}
+        return tuple(_released(d, counts[d.id]) for d in self._build.documents)
+
+    def _made(self, key: Any, make: Any) -> Part:
+        part = self._store.memo.get(key)
+        if part is None:
+            part = self._store.put_part(self.corpus.id, make())
+            self._store.memo.put(key, part)
+            self._build.work.made += 1
+        else:
+            self._build.work.known += 1
+        return part
+
+
+def _key(phase: str, module: str, **inputs: Digest) -> dict[str, Any]:
+    return {
+        "phase": phase,
+        "code": str(code_digest(module)),
+        "inputs": {name: str(digest) for name, digest in inputs.items()},
+    }
+
+
+def _released(document: Document, pages: int) -> ReleasedDocument:
+    return ReleasedDocument(
+        id=document.id,
+        title=document.title,
+        publisher=document.publisher,
+        url=document.url,
+        sha256=Digest(document.sha256),
+        licence=document.licence,
+        version=document.version,
+        status=document.status,
+        classification=document.classification,
+        acl=document.acl,
+        pages=pages,
+        family=document.family,
+        supersedes=document.supersedes,
+        effective_date=document.effective_date,
+        department=document.department,
+        owner=document.owner,
+        language=document.language,
+    )
+
+
+def build_corpus(
+    name: str,
+    root: str | None = None,
+    progress: Progress = no_progress,
+    *,
+    project: Project | None = None,
+    keep_going: bool = False,
+    executor: Callable[[], Executor] = BoundedProcesses,
+) -> tuple[Digest, Work]:
+    """Build the corpus ``name`` in the store at ``root``, check it and freeze its release.
+
+    Returns the digest of the release and how much of the work was new. Raises a PolicyProofError
+    with the reason if a document, a property or a figure stands in the way.
+    """
+    project = project or Project()
+    corpus = project.corpus(name)
+    options = {"progress": progress, "keep_going": keep_going, "executor": executor}
+    with open_build(project, corpus, Store(root), **options) as build:
+        publisher = Publisher(build)
+        snapshots = build.phases()
+        publisher.check(snapshots)
+        return publisher.freeze_release(snapshots), build.work
