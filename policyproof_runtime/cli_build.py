@@ -18,17 +18,25 @@ from policyproof_runtime.objects import ObjectStore
 
 
 @click.command("build")
-@click.argument("corpus")
+@click.argument("corpus", default="handbook")
+@click.option("--keep-going", is_flag=True, help="Leave out documents that cannot be read.")
 @store_option
-def build_command(corpus: str, store: str | None) -> None:
+def build_command(corpus: str, keep_going: bool, store: str | None) -> None:  # noqa: FBT001 -- click
     """Build CORPUS and freeze a release if the gate passes.
 
-    CORPUS is the name of a manifest in manifests/corpora, or a path to a corpus manifest.
+    CORPUS is the name of a manifest in manifests/corpora, the path of a corpus manifest, or a folder
+    of documents. Without it the bundled handbook is built.
     """
-    module = pipeline("build")
+    publish = pipeline("publish")
     with progress_line(f"build {corpus}") as progress:
-        result = module.build(corpus, store, progress)
-    click.echo(result)
+        release, work = publish.build_corpus(corpus, store, progress, keep_going=keep_going)
+    for document_id, error in work.left_out.items():
+        note(f"left out {document_id}: {error}")
+    if work.made:
+        note(f"{work.made} parts made, {work.known} known from earlier builds")
+    else:
+        note(f"nothing to do: all {work.known} parts are known from an earlier build")
+    click.echo(release)
 
 
 @click.command("export")
