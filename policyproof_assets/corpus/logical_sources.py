@@ -239,7 +239,8 @@ def _body(
         label=row["heading"],
         positions=content,
         node_id=row["node_id"],
-        nodes=(*row["ancestors"], row["node_id"]),
+        # Where the heading is the text it is no context of itself.
+        nodes=(*row["ancestors"], *([row["node_id"]] if kind == HEADING_BODY else [])),
         context=tuple(inside[-1:]),
         heading=heading,
     )

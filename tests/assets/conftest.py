@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,11 +11,15 @@ import pytest
 
 from policyproof_assets.corpus.headings import find_headings
 from policyproof_assets.corpus.hierarchy import build_hierarchy
+from policyproof_assets.corpus.ledger import own_lines
 from policyproof_assets.corpus.lines import Lines
+from policyproof_assets.corpus.passages import pack_passages
 from policyproof_assets.corpus.profiles import Profile, Review, load_profile, load_review
 from policyproof_assets.corpus.spans import measure_spans
+from policyproof_assets.corpus.units import pack_units
 from policyproof_assets.manifests import load_corpus
 from policyproof_assets.schemas import PAGES
+from policyproof_runtime.tokenize import TokenCounter, pinned_vocabulary
 
 MANIFESTS = Path(__file__).resolve().parents[2] / "manifests"
 
@@ -87,3 +92,36 @@ def structure(pages: pl.DataFrame, profile: Profile, review: Review):
 def read_structure():
     """The phases from pages to spans as one function of (pages, profile, review)."""
     return structure
+
+
+class Packed(NamedTuple):
+    """Our units, ledger and passages of the whole accepted corpus, documents in corpus order."""
+
+    units: pl.DataFrame
+    ledger: pl.DataFrame
+    passages: pl.DataFrame
+
+
+@pytest.fixture(scope="session")
+def expected() -> dict:
+    """The figures a build of the accepted corpus must reproduce."""
+    return tomllib.loads((MANIFESTS / "expected" / "ai-governance.toml").read_text("utf-8"))
+
+
+@pytest.fixture(scope="session")
+def counter() -> TokenCounter:
+    manifest = MANIFESTS / "models" / "bert-base-uncased-vocab.toml"
+    return TokenCounter(pinned_vocabulary(manifest))
+
+
+@pytest.fixture(scope="session")
+def packed(structures, corpus, counter) -> Packed:
+    found = [packed_document(s, corpus.namespace, counter) for s in structures.values()]
+    return Packed(*(pl.concat(frames) for frames in zip(*found, strict=True)))
+
+
+def packed_document(s: Structure, namespace: str, counter: TokenCounter) -> Packed:
+    units = pack_units(s.lines, s.hierarchy, s.spans, s.profile, s.review, namespace=namespace)
+    ledger = own_lines(s.lines, s.headings, units, s.profile)
+    passages = pack_passages(s.lines, units, s.hierarchy, s.profile, s.review, counter)
+    return Packed(units, ledger, passages)
