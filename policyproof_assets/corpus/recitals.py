@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from policyproof_assets.corpus.lines import Lines
+from policyproof_assets.errors import ProvenanceError
 
 
 class RecitalRules(BaseModel):
@@ -44,14 +45,18 @@ NONE = Recitals((), frozenset(), 0)
 
 
 def scan_recitals(lines: Lines, rules: RecitalRules | None) -> Recitals:
-    """Find the recitals of a document; none if it has no line that matches ``after``."""
+    """Find the recitals of a document; none if it has no line that matches ``after``.
+
+    Raises ProvenanceError if no line ends them, or if one is missing or out of order.
+    """
     if rules is None:
         return NONE
     start = _find(lines, rules.after, 0)
     if start is None:
         return NONE
     end = _find(lines, rules.before, start)
-    end = len(lines) if end is None else end
+    if end is None:
+        raise _broken(lines, start, "nothing ends the recitals", rules.before, "no such line")
     starts, notes = [], set()
     for position, is_note in _numbered(lines, rules, range(start + 1, end)):
         if is_note:
@@ -72,15 +77,29 @@ def _numbered(lines: Lines, rules: RecitalRules, span: range) -> Iterator[tuple[
     recital, note, note_page = 1, 1, 0
     for position in span:
         text = lines.text[position].strip()
-        in_note = lines.page[position] == note_page
-        if not in_note and _number(rules.number, text) == recital:
+        number = None if lines.page[position] == note_page else _number(rules.number, text)
+        if number == recital:
             recital += 1
             yield position, False
         elif rules.footnote is not None and _number(rules.footnote, text) == note:
             note, note_page = note + 1, lines.page[position]
             yield position, True
+        elif number is not None and number > recital:
+            raise _broken(lines, position, "a recital is missing or out of order", recital, number)
 
 
 def _number(pattern: str, text: str) -> int | None:
     match = re.match(pattern, text)
     return int(match[1]) if match else None
+
+
+def _broken(
+    lines: Lines, position: int, what: str, expected: object, found: object
+) -> ProvenanceError:
+    page, line = lines.coordinate(position)
+    return ProvenanceError(
+        f"{lines.document_id}: {what} at page {page} line {line}",
+        expected=expected,
+        found=found,
+        action="check that no page is missing or out of order",
+    )

@@ -137,6 +137,18 @@ def test_recitals_and_footnotes_of_the_same_form_are_told_apart_by_their_count()
     assert reasons["numbered_reference_region"] == 3
 
 
+def test_a_missing_recital_stops_the_build():
+    text = recital_text(["Whereas:", "(1) First.", "(3) Third."])
+    with pytest.raises(ProvenanceError, match="missing or out of order at page 1 line 3"):
+        text.units()
+
+
+def test_recitals_that_nothing_ends_stop_the_build():
+    text = recital_text(["Whereas:", "(1) First."])
+    with pytest.raises(ProvenanceError, match="nothing ends the recitals at page 1 line 1"):
+        Text([text.pages[0], ["# One", "text."]], text.rules).units()
+
+
 def test_the_units_are_the_accepted_ones_to_the_byte(packed, accepted, expected):
     ours = list(retrieval_units(packed.units))
     for mine, theirs in zip(ours, accepted("retrieval-units"), strict=True):
