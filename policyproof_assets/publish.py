@@ -49,6 +49,10 @@ class Publisher:
         """Return all rows of a phase."""
         return self._store.phase_frame(snapshot.digest)
 
+    def table(self, part: Part) -> pl.DataFrame:
+        """Return the rows of a part made for the whole corpus."""
+        return self._store.frame(part.object)
+
     def index(self, passages: Snapshot) -> Part:
         """Return the frozen BM25 weights of the passages."""
         key = _key("bm25", "policyproof_runtime.bm25", passages=passages.digest)
