@@ -25,29 +25,29 @@ class BoundaryRules(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    terminal: str = r"[.!?][\"'”’)\]]*$"
-    structured: str = (
+    terminal: re.Pattern[str] = re.compile(r"[.!?][\"'”’)\]]*$")
+    structured: re.Pattern[str] = re.compile(
         r"(?:\[\d+\]|\((?:\d{1,4}|[A-Za-z]{1,4})\)|\d+(?:\.\d+)*[.)]?|[A-Za-z][.)]|[•‣▪◦*–—-])"
         r"(?:\s|$)"
     )
     # `J. Smith` at the start of a line continues a list of authors.
-    initial: str = r"[A-Z]\.\s"
-    address: str = r"(?:https?://|www\.)"
-    footnote: str | None = None
+    initial: re.Pattern[str] = re.compile(r"[A-Z]\.\s")
+    address: re.Pattern[str] = re.compile(r"(?:https?://|www\.)")
+    footnote: re.Pattern[str] | None = None
 
     def between(self, before: str, after: str) -> str | None:
         """Return the kind of the boundary between two stripped lines, or None if it is not safe."""
-        if self.footnote is not None and re.match(self.footnote, after):
+        if self.footnote is not None and self.footnote.match(after):
             return None
-        goes_on = after[:1].islower() or re.match(self.address, after)
-        if re.search(self.terminal, before) and not goes_on:
+        goes_on = after[:1].islower() or self.address.match(after)
+        if self.terminal.search(before) and not goes_on:
             return TERMINAL
         return STRUCTURED if self._starts_item(before, after) else None
 
     def _starts_item(self, before: str, after: str) -> bool:
-        if before.endswith(":") or re.match(self.initial, after):
+        if before.endswith(":") or self.initial.match(after):
             return False
-        return re.match(self.structured, after) is not None
+        return self.structured.match(after) is not None
 
 
 def safe_boundaries(

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from policyproof_assets.corpus.lines import Lines
-from policyproof_assets.corpus.recitals import Recitals
+from policyproof_assets.corpus.recitals import Recitals, check_format
 
 FURNITURE = "excluded_page_furniture"
 FRONT_MATTER = "excluded_frontmatter_metadata"
@@ -31,16 +31,23 @@ class LineRule(_Rules):
     ``division`` names the part of the document that the line opens.
     """
 
-    pattern: str
+    pattern: re.Pattern[str]
     reason: str
     at: Literal["any", "first", "last"] = "any"
     division: str | None = None
+
+    @model_validator(mode="after")
+    def _usable(self) -> LineRule:
+        values = dict.fromkeys([*self.pattern.groupindex, "slug"], "")
+        check_format(self.reason, values)
+        check_format(self.division or "", values)
+        return self
 
 
 class RegionRule(_Rules):
     """Lines to leave out from one that matches ``start`` whole up to the next heading."""
 
-    start: str
+    start: re.Pattern[str]
     reason: str
 
 
@@ -106,13 +113,13 @@ def exclude_lines(
 def _match(
     lines: Lines, rules: Iterable[LineRule], classification: str, skip: set[int]
 ) -> dict[int, Exclusion]:
-    compiled = [(re.compile(rule.pattern), rule) for rule in rules]
+    rules = tuple(rules)
     found: dict[int, Exclusion] = {}
     for position, text in enumerate(lines.text):
         if position in skip:
             continue
-        for pattern, rule in compiled:
-            match = pattern.fullmatch(text.strip())
+        for rule in rules:
+            match = rule.pattern.fullmatch(text.strip())
             if match and _stands(lines, position, rule.at):
                 found[position] = _exclusion(match, rule, classification)
                 break
@@ -137,9 +144,8 @@ def _regions(
     stops = sorted(heading.start for heading in headings)
     found: dict[int, Exclusion] = {}
     for rule in rules:
-        pattern = re.compile(rule.start)
         for position, text in enumerate(lines.text):
-            if position not in found and pattern.fullmatch(text.strip()):
+            if position not in found and rule.start.fullmatch(text.strip()):
                 stop = next((s for s in stops if s > position), len(lines))
                 exclusion = Exclusion(STRUCTURE, rule.reason)
                 found |= dict.fromkeys(range(position, stop), exclusion)

@@ -29,7 +29,7 @@ class SectionRule(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    title: str
+    title: re.Pattern[str]
     key: str
     context: str | None = None
 
@@ -135,9 +135,8 @@ def find_sources(
     return sorted(found, key=lambda source: source.positions[0])
 
 
-def _title_lines(lines: Lines, title: str, limit: int) -> Iterator[int]:
-    pattern = re.compile(title)
-    return (i for i in range(limit) if pattern.fullmatch(lines.text[i].strip()))
+def _title_lines(lines: Lines, title: re.Pattern[str], limit: int) -> Iterator[int]:
+    return (i for i in range(limit) if title.fullmatch(lines.text[i].strip()))
 
 
 def _content(excluded: Mapping[int, Exclusion], start: int, stop: int) -> tuple[int, ...]:

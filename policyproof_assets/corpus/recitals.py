@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.errors import ProvenanceError
+
+
+def check_format(text: str, values: Mapping[str, object]) -> None:
+    """Raise ValueError if the format string ``text`` cannot be filled with ``values``."""
+    try:
+        text.format(**values)
+    except (KeyError, IndexError, ValueError) as error:
+        raise ValueError(f"{text!r} is no format of {sorted(values)}: {error}") from error
 
 
 class RecitalRules(BaseModel):
@@ -23,14 +31,23 @@ class RecitalRules(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    after: str
-    before: str
-    number: str = r"\((\d+)\)\s"
-    footnote: str | None = None
+    after: re.Pattern[str]
+    before: re.Pattern[str]
+    number: re.Pattern[str] = re.compile(r"\((\d+)\)\s")
+    footnote: re.Pattern[str] | None = None
     kind: str = "recital"
     key: str = "recital-{number:03d}"
     label: str = "Recital {number}"
     context: str | None = None
+
+    @model_validator(mode="after")
+    def _usable(self) -> RecitalRules:
+        for pattern in filter(None, (self.number, self.footnote)):
+            if pattern.groups != 1:
+                raise ValueError(f"{pattern.pattern!r} captures the number and nothing else")
+        check_format(self.key, {"number": 1})
+        check_format(self.label, {"number": 1})
+        return self
 
 
 class Recitals(NamedTuple):
@@ -56,7 +73,9 @@ def scan_recitals(lines: Lines, rules: RecitalRules | None) -> Recitals:
         return NONE
     end = _find(lines, rules.before, start)
     if end is None:
-        raise _broken(lines, start, "nothing ends the recitals", rules.before, "no such line")
+        raise _broken(
+            lines, start, "nothing ends the recitals", rules.before.pattern, "no such line"
+        )
     starts, notes = [], set()
     for position, is_note in _numbered(lines, rules, range(start + 1, end)):
         if is_note:
@@ -66,9 +85,8 @@ def scan_recitals(lines: Lines, rules: RecitalRules | None) -> Recitals:
     return Recitals(tuple(starts), frozenset(notes), end)
 
 
-def _find(lines: Lines, pattern: str, start: int) -> int | None:
-    compiled = re.compile(pattern)
-    hits = (i for i in range(start, len(lines)) if compiled.search(lines.text[i].strip()))
+def _find(lines: Lines, pattern: re.Pattern[str], start: int) -> int | None:
+    hits = (i for i in range(start, len(lines)) if pattern.search(lines.text[i].strip()))
     return next(hits, None)
 
 
@@ -88,8 +106,8 @@ def _numbered(lines: Lines, rules: RecitalRules, span: range) -> Iterator[tuple[
             raise _broken(lines, position, "a recital is missing or out of order", recital, number)
 
 
-def _number(pattern: str, text: str) -> int | None:
-    match = re.match(pattern, text)
+def _number(pattern: re.Pattern[str], text: str) -> int | None:
+    match = pattern.match(text)
     return int(match[1]) if match else None
 
 

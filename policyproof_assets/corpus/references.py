@@ -18,10 +18,10 @@ class ReferenceRules(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    heading: str
-    start: str | None = None
-    end: str | None = None
-    continues: str | None = None
+    heading: re.Pattern[str]
+    start: re.Pattern[str] | None = None
+    end: re.Pattern[str] | None = None
+    continues: re.Pattern[str] | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> ReferenceRules:
@@ -32,15 +32,15 @@ class ReferenceRules(BaseModel):
     def starts_entry(self, before: str, line: str) -> bool:
         """Return whether ``line`` (stripped) starts an entry when ``before`` precedes it."""
         if self.start is not None:
-            return re.search(self.start, line) is not None
-        if self.continues is not None and re.search(self.continues, line):
+            return self.start.search(line) is not None
+        if self.continues is not None and self.continues.search(line):
             return False
-        return re.search(self.end or "", before) is not None
+        return self.end is not None and self.end.search(before) is not None
 
 
 def rules_for(label: str, rules: Iterable[ReferenceRules]) -> ReferenceRules | None:
     """Return the rules of the reference list that stands below the heading ``label``, if any."""
-    return next((rule for rule in rules if re.search(rule.heading, label)), None)
+    return next((rule for rule in rules if rule.heading.search(label)), None)
 
 
 def entry_starts(texts: Sequence[str], rules: ReferenceRules) -> list[int]:

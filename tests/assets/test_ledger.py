@@ -92,3 +92,17 @@ def test_the_ledger_has_the_expected_figures(packed, expected):
     assert figures["records"] == len(ledger)
     assert figures["classifications"] == Counter(ledger["classification"])
     assert figures["reasons"] == Counter(ledger["reason"].drop_nulls())
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"pattern": "(", "reason": "r"},
+        {"pattern": "Part (?P<number>\\d+)", "reason": "part_{numbre}"},
+        {"pattern": "x", "reason": "r", "division": "{slugs}"},
+    ],
+    ids=["pattern", "reason", "division"],
+)
+def test_a_line_rule_that_cannot_work_is_refused_when_it_is_read(rule):
+    with pytest.raises(ValueError, match="validation error"):
+        LineRule.model_validate(rule)

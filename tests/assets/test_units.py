@@ -173,3 +173,11 @@ def test_the_profiles_name_no_document(manifests, corpus):
         path = manifests / "profiles" / f"{document.profile}.toml"
         assert document.id not in path.read_text(encoding="utf-8")
         assert tomllib.loads(path.read_text(encoding="utf-8"))["units"]
+
+
+@pytest.mark.parametrize(
+    "rule", [{"number": r"\d+"}, {"key": "recital-{n}"}], ids=["no group", "unknown name"]
+)
+def test_recital_rules_that_cannot_work_are_refused_when_they_are_read(rule):
+    with pytest.raises(ValueError, match="validation error"):
+        RecitalRules.model_validate({"after": "a", "before": "b"} | rule)
