@@ -24,8 +24,8 @@ from pdfminer.pdfpage import PDFPage
 from pdfminer.pdfparser import PDFParser
 from pydantic import BaseModel, ConfigDict, PositiveFloat, model_validator
 
-from policyproof_assets.corpus import operations
 from policyproof_assets.corpus.characters import TextReader
+from policyproof_assets.corpus.operations import page_text
 from policyproof_assets.errors import ExtractError
 from policyproof_assets.schemas import PAGES, conform
 
@@ -214,7 +214,7 @@ def _plumber_texts(path: Path, rules: ExtractRules, pages: range) -> Iterator[st
 def _pypdf_texts(path: Path, _rules: ExtractRules, pages: range) -> Iterator[str]:
     with pypdf.PdfReader(path) as reader:
         for number in pages:
-            yield _text(path, number, operations.page_text, reader.pages)
+            yield _text(path, number, page_text, reader.pages)
 
 
 _READERS: dict[str, Callable[[Path, ExtractRules, range], Iterable[str]]] = {

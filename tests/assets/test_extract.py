@@ -242,34 +242,21 @@ def test_the_plain_reader_stops_before_what_it_leaves_to_the_library():
 
 
 FRAGMENTS = [
-    *(b"12", b"-3.5", b".5", b"4.", b"+7", b"1-2", b"--1", b"1.2.3", b"0" * 50, b"1,5"),
+    *rb"12 -3.5 .5 4. +7 1-2 --1 1.2.3 1,5 (a) (a\)b) (\n\101) ((n)e) (\q <4142> <4> <414>".split(),
+    *rb"/Name /A#20 / [ ] << >> { } Tj T* ' \" BT BX true null %".split(),
     *(
-        b"(a)",
-        b"(a\\)b)",
-        b"(\\n\\101)",
-        b"((n)(e))",
-        b"(\\\n)",
-        b"(\\q",
-        b"<4142>",
-        b"<4 1>",
-        b"<414>",
-    ),
-    *(
-        b"/Name",
-        b"/A#20",
+        b"0" * 50,
+        b"x" * 60,
         b"/\xe9",
-        b"/",
-        b"[",
-        b"]",
-        b"<<",
-        b">>",
-        b"Tj",
-        b"T*",
-        b"'",
-        b'"',
-        b"BT",
+        b"(\\\n)",
+        b"<4 1>",
+        b"%c\n",
+        b" ",
+        b"\n",
+        b"\r",
+        b"\0",
+        b"\x0b",
     ),
-    *(b"true", b"null", b"x" * 60, b"%c\n", b"%", b" ", b"\n", b"\r", b"\x00", b"\x0b", b"{", b"}"),
 ]
 SOUP = st.lists(st.sampled_from(FRAGMENTS), max_size=12).map(b" ".join) | st.lists(
     st.sampled_from(FRAGMENTS), max_size=12
@@ -432,9 +419,8 @@ def test_limits_on_size_and_pages(make_pdf, monkeypatch):
 @BOTH
 def test_text_that_is_not_unicode_is_refused(make_pdf, rules, monkeypatch):
     path = make_pdf("text")
-    for target in (extract.TextReader, extract.operations):
-        name = "text" if target is extract.TextReader else "page_text"
-        monkeypatch.setattr(target, name, lambda *_: "\ud800")
+    monkeypatch.setattr(extract.TextReader, "text", lambda *_: "\ud800")
+    monkeypatch.setattr(extract, "page_text", lambda _: "\ud800")
     with pytest.raises(ExtractError, match="page 1 cannot be read") as caught:
         read_pages(path, "doc", rules)
     assert "UnicodeEncodeError" in caught.value.found
