@@ -3,9 +3,12 @@
 import os
 from pathlib import Path
 
+from policyproof_assets.corpus.sources import Source, locate
 from policyproof_assets.errors import ManifestError
 from policyproof_assets.manifests import Corpus, Document, load_corpus
 from policyproof_assets.store import Store
+from policyproof_runtime.digest import Digest
+from policyproof_runtime.objects import SOURCES
 
 #: The manifests that come with PolicyProof.
 MANIFESTS = Path(__file__).resolve().parents[1] / "manifests"
@@ -80,7 +83,26 @@ class Project:
         return path
 
     def source(self, corpus: Corpus, document: Document, store: Store, folder: Path) -> Path:
-        return (sources_folder() / f"{document.id}.pdf").resolve()
+        """Return a verified local file of a document, which the store keeps.
+
+        ``folder`` takes it where the store is in a bucket. Raises SourceError.
+        """
+        digest = Digest(document.sha256)
+        local = store.storage.local
+        cache = Path(store.storage.path(SOURCES)) if local else folder
+        if not local and store.has_source(digest):
+            (folder / digest.hex).write_bytes(store.source(digest))
+        source = Source(
+            document.id,
+            digest,
+            document.url,
+            document.allowed_hosts,
+            corpus.folder / document.path if document.path else None,
+        )
+        path = locate(source, cache, sources_folder())
+        if not local:
+            store.put_source(path.read_bytes(), digest)
+        return path
 
     def _names(self, kind: str) -> list[str]:
         return sorted(path.stem for path in (self.manifests / kind).glob("*.toml"))

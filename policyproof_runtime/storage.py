@@ -58,9 +58,9 @@ class Storage:
     def __init__(self, root: str | Path | None = None) -> None:
         given = str(root or os.environ.get(ROOT_VARIABLE) or DEFAULT_ROOT)
         self._fs, self._base, self.label = _resolve(given)
-        self._local = isinstance(self._fs, pyarrow.fs.LocalFileSystem)
+        self.local = isinstance(self._fs, pyarrow.fs.LocalFileSystem)
         # Absolute, so that a worker process with another working directory opens the same store.
-        self.root = self.label if self._local else given
+        self.root = self.label if self.local else given
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.root,))
@@ -117,7 +117,7 @@ class Storage:
         entry = self.find(name)
         if entry is None or entry.age < FRESH_SECONDS:
             return
-        if self._local:
+        if self.local:
             with suppress(PermissionError):  # another user's file: rewritten below
                 os.utime(self._at(name))
                 return
@@ -138,7 +138,7 @@ class Storage:
         return f"{self._base}/{name}"
 
     def _write(self, name: str, data: bytes, mode: int) -> None:
-        if self._local:
+        if self.local:
             with durable(Path(self._at(name)), mode=mode, need=len(data)) as file:
                 file.write(data)
             return

@@ -9,8 +9,8 @@ import pytest
 from policyproof_assets.corpus.exclusions import LedgerRules, LineRule, RegionRule
 from policyproof_assets.corpus.ledger import own_lines
 from policyproof_assets.errors import ProvenanceError
-from policyproof_assets.export_structure import json_lines
-from policyproof_assets.export_units import retrieval_ledger
+from policyproof_assets.export.records import json_lines
+from policyproof_assets.export.units import retrieval_ledger
 
 from .packing import Rules, Text
 

@@ -15,8 +15,8 @@ from policyproof_assets.corpus.passages import PassageRules
 from policyproof_assets.corpus.reviews import Review
 from policyproof_assets.corpus.units import UnitRules
 from policyproof_assets.errors import ProvenanceError, ReviewError
-from policyproof_assets.export_structure import json_lines
-from policyproof_assets.export_units import retrieval_passages
+from policyproof_assets.export.records import json_lines
+from policyproof_assets.export.units import retrieval_passages
 
 from .packing import COUNTER, LENIENT, Rules, Text
 

@@ -13,8 +13,8 @@ from policyproof_assets.corpus.recitals import RecitalRules
 from policyproof_assets.corpus.reviews import Review
 from policyproof_assets.corpus.units import UnitRules, pack
 from policyproof_assets.errors import ProvenanceError, ReviewError
-from policyproof_assets.export_structure import json_lines
-from policyproof_assets.export_units import retrieval_units
+from policyproof_assets.export.records import json_lines
+from policyproof_assets.export.units import retrieval_units
 
 from .packing import LENIENT, Rules, Text
 

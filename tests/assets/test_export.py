@@ -6,7 +6,8 @@ import tomllib
 import polars as pl
 import pytest
 
-from policyproof_assets import export_structure as export
+from policyproof_assets.export import structure as export
+from policyproof_assets.export.records import json_lines
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +34,7 @@ def test_the_file_is_the_accepted_one_to_the_byte(name, records, accepted, manif
     for mine, other in zip(ours, theirs, strict=True):
         assert list(mine) == list(other)
         assert mine == other
-    digest = hashlib.sha256(b"".join(export.json_lines(ours))).hexdigest()
+    digest = hashlib.sha256(b"".join(json_lines(ours))).hexdigest()
     expected = tomllib.loads((manifests / "expected" / "ai-governance.toml").read_text())
     assert digest == expected["export"][f"{name}.jsonl"]
 

@@ -7,13 +7,11 @@ with the accepted fields in the accepted order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
 from policyproof_assets.corpus.logical_sources import FRONT_MATTER, HEADING_ONLY
-
-Row = dict[str, Any]
+from policyproof_assets.export.records import Row, coordinate
 
 
 def retrieval_units(units: pl.DataFrame) -> Iterator[Row]:
@@ -48,7 +46,7 @@ def retrieval_ledger(ledger: pl.DataFrame) -> Iterator[Row]:
         yield {
             "schema_version": "1.0",
             "document_id": row["document_id"],
-            "coordinate": _coordinate(row["document_id"], row["page"], row["line"]),
+            "coordinate": coordinate(row["document_id"], row["page"], row["line"]),
             "classification": row["classification"],
             "reason": row["reason"],
             "owner_id": row["owner"],
@@ -72,7 +70,7 @@ def retrieval_passages(passages: pl.DataFrame) -> Iterator[Row]:
             "source_slices": [_slice(document, span) for span in row["slices"]],
             "source_coordinate_count": row["coordinates"],
             "boundary_after": row["boundary"],
-            "boundary_coordinate": _coordinate(document, page, line),
+            "boundary_coordinate": coordinate(document, page, line),
             **_present("boundary_char_offset", row["boundary_char"]),
             **_entries(row),
             "retrieval_text": row["retrieval_text"],
@@ -86,8 +84,8 @@ def _heading_source(row: Row) -> Row | None:
         return None
     document, page = row["document_id"], row["heading_page"]
     source: Row = {
-        "start": _coordinate(document, page, row["heading_start_line"]),
-        "end": _coordinate(document, page, row["heading_end_line"]),
+        "start": coordinate(document, page, row["heading_start_line"]),
+        "end": coordinate(document, page, row["heading_end_line"]),
     }
     if row["kind"] == HEADING_ONLY:
         spans = (range(span["start_line"], span["end_line"] + 1) for span in row["segments"])
@@ -122,16 +120,8 @@ def _slice(document: str, span: Row) -> Row:
 
 def _extent(document: str, span: Row) -> Row:
     return {
-        "included_start": _coordinate(document, span["start_page"], span["start_line"]),
-        "included_end": _coordinate(document, span["end_page"], span["end_line"]),
-    }
-
-
-def _coordinate(document: str, page: int, line: int) -> Row:
-    return {
-        "page_id": f"{document}:page-{page:04d}",
-        "page_number": page,
-        "line_number": line,
+        "included_start": coordinate(document, span["start_page"], span["start_line"]),
+        "included_end": coordinate(document, span["end_page"], span["end_line"]),
     }
 
 

@@ -6,21 +6,13 @@ with the accepted fields in the accepted order.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import polars as pl
 
-Row = dict[str, Any]
+from policyproof_assets.export.records import Row, coordinate, heading_id, page_id
 
 _SCHEMA = {"schema_version": "1.0"}
-
-
-def json_lines(records: Iterable[Row]) -> Iterator[bytes]:
-    """Encode records as the accepted files do: fields in order, UTF-8, one record a line."""
-    for record in records:
-        yield (json.dumps(record, ensure_ascii=False) + "\n").encode()
 
 
 def heading_candidates(
@@ -36,7 +28,7 @@ def heading_candidates(
             **_SCHEMA,
             "corpus_id": corpus_id,
             "corpus_version": corpus_version,
-            "page_id": _page_id(row["document_id"], row["page"]),
+            "page_id": page_id(row["document_id"], row["page"]),
             "document_id": row["document_id"],
             "page_number": row["page"],
             "line_number": row["start_line"],
@@ -56,8 +48,8 @@ def reconstructed_headings(
             **_SCHEMA,
             "corpus_id": corpus_id,
             "corpus_version": corpus_version,
-            "heading_id": _heading_id(row["document_id"], row["page"], row["start_line"]),
-            "page_id": _page_id(row["document_id"], row["page"]),
+            "heading_id": heading_id(row["document_id"], row["page"], row["start_line"]),
+            "page_id": page_id(row["document_id"], row["page"]),
             "document_id": row["document_id"],
             "page_number": row["page"],
             "candidate_type": row["type"],
@@ -83,7 +75,7 @@ def heading_hierarchy(hierarchy: pl.DataFrame) -> Iterator[Row]:
             "document_id": document,
             "node_kind": row["kind"],
             "synthetic_type": row["synthetic_type"],
-            "heading_id": _heading_id(document, row["page"], row["start_line"]),
+            "heading_id": heading_id(document, row["page"], row["start_line"]),
             "parent_node_id": row["parent_id"],
             "depth": row["depth"],
             "document_order": row["order"],
@@ -94,12 +86,12 @@ def heading_hierarchy(hierarchy: pl.DataFrame) -> Iterator[Row]:
             "candidate_type": row["type"],
             "function_name": row["group"],
             "category_number": row["number"],
-            "page_id": _page_id(document, row["page"]),
+            "page_id": page_id(document, row["page"]),
             "page_number": row["page"],
             "start_line_number": row["start_line"],
             "end_line_number": row["end_line"],
-            "anchor_heading_id": _heading_id(document, row["anchor_page"], row["anchor_line"]),
-            "anchor_page_id": _page_id(document, row["anchor_page"]),
+            "anchor_heading_id": heading_id(document, row["anchor_page"], row["anchor_line"]),
+            "anchor_page_id": page_id(document, row["anchor_page"]),
             "anchor_page_number": row["anchor_page"],
             "anchor_line_number": row["anchor_line"],
         }
@@ -122,7 +114,7 @@ def heading_spans(
             "node_id": node["node_id"],
             "document_id": node["document_id"],
             "node_kind": node["kind"],
-            "heading_id": _heading_id(*key),
+            "heading_id": heading_id(*key),
             "parent_node_id": node["parent_id"],
             "depth": node["depth"],
             "document_order": node["order"],
@@ -138,8 +130,8 @@ def _heading_source(node: Row, numbers: list[int] | None) -> Row | None:
         return None
     document, page = node["document_id"], node["page"]
     return {
-        "start": _coordinate(document, page, node["start_line"]),
-        "end": _coordinate(document, page, node["end_line"]),
+        "start": coordinate(document, page, node["start_line"]),
+        "end": coordinate(document, page, node["end_line"]),
         "source_line_numbers": numbers,
     }
 
@@ -150,8 +142,8 @@ def _body(node: Row, span: Row | None) -> Row | None:
     document, page, last = node["document_id"], node["page"], node["end_line"]
     start = {
         "kind": "after_source_line",
-        "heading_id": _heading_id(document, page, node["start_line"]),
-        "coordinate": _coordinate(document, page, last),
+        "heading_id": heading_id(document, page, node["start_line"]),
+        "coordinate": coordinate(document, page, last),
     }
     measured = _measured(document, span, start, after=(page, last))
     return {"basis": "after_source_heading", **measured, "includes_own_heading_lines": False}
@@ -168,15 +160,15 @@ def _envelope(node: Row, span: Row | None) -> Row | None:
     document, anchor = node["document_id"], (node["anchor_page"], node["anchor_line"])
     start = {
         "kind": "at_source_heading",
-        "heading_id": _heading_id(document, *anchor),
-        "coordinate": _coordinate(document, *anchor),
+        "heading_id": heading_id(document, *anchor),
+        "coordinate": coordinate(document, *anchor),
     }
     return {
         "basis": "source_descendant_envelope",
         **_measured(document, span, start, after=anchor),
         "includes_descendant_heading_lines": True,
         "source_descendant_heading_count": span["headings"],
-        "anchor_heading_id": _heading_id(document, *anchor),
+        "anchor_heading_id": heading_id(document, *anchor),
     }
 
 
@@ -186,8 +178,8 @@ def _measured(document: str, span: Row, start: Row, after: tuple[int, int]) -> R
     return {
         "start_boundary": start,
         "end_boundary": _end_boundary(document, span, after),
-        "included_start": _coordinate(document, *first),
-        "included_end": _coordinate(document, *last),
+        "included_start": coordinate(document, *first),
+        "included_end": coordinate(document, *last),
         "raw_line_count": span["lines"],
         "nonblank_line_count": span["nonblank"],
         "is_empty": span["lines"] == 0,
@@ -202,29 +194,15 @@ def _end_boundary(document: str, span: Row, after: tuple[int, int]) -> Row:
     if following[0] is not None:
         return {
             "kind": "before_source_heading",
-            "heading_id": _heading_id(document, *following),
-            "coordinate": _coordinate(document, *following),
+            "heading_id": heading_id(document, *following),
+            "coordinate": coordinate(document, *following),
         }
     last = (span["end_page"], span["end_line"]) if span["lines"] else after
     return {
         "kind": "after_document_line",
         "heading_id": None,
-        "coordinate": _coordinate(document, *last),
+        "coordinate": coordinate(document, *last),
     }
-
-
-def _coordinate(document: str, page: int | None, line: int | None) -> Row | None:
-    if page is None:
-        return None
-    return {"page_id": _page_id(document, page), "page_number": page, "line_number": line}
-
-
-def _page_id(document: str, page: int | None) -> str | None:
-    return None if page is None else f"{document}:page-{page:04d}"
-
-
-def _heading_id(document: str, page: int | None, line: int | None) -> str | None:
-    return None if page is None else f"{_page_id(document, page)}:line-{line:04d}"
 
 
 def _lines_by_page(pages: pl.DataFrame) -> dict[tuple[str, int], list[str]]:
