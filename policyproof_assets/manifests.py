@@ -61,6 +61,8 @@ class Document(_Model):
     effective_date: str | None = None
     department: str | None = None
     owner: str | None = None
+    #: What people call the document, beside its title: "the RMF".
+    names: tuple[Text, ...] = ()
     #: What the publisher says and PolicyProof does not interpret.
     facts: dict[str, str] = {}
 
@@ -97,6 +99,8 @@ class Corpus(_Model):
     namespace: Slug = "pp"
     documents: tuple[Document, ...] = Field(min_length=1)
     export: ExportIdentity | None = None
+    #: Finding aids of its passages, by name.
+    finding_aids: tuple[Slug, ...] = ()
     #: Folder of the manifest; paths of documents are relative to it.
     folder: Path = Path()
 
@@ -163,6 +167,8 @@ def _fault(data: dict[str, Any], item: Any) -> str:
     where: list[str] = []
     value: Any = data
     for key in item["loc"]:
+        if isinstance(value, dict) and key not in value and key != item["loc"][-1]:
+            continue  # names a choice between models, not a key
         try:
             value = value[key]
         except (KeyError, IndexError, TypeError):
@@ -174,6 +180,9 @@ def _fault(data: dict[str, Any], item: Any) -> str:
         message = "unknown key"
     elif item["type"] == "missing":
         message = "is missing"
+    elif item["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        where.append(item["ctx"]["discriminator"].strip("'"))
+        message = "names none of the models there are: " + message
     return f"{'.'.join(where)} {message}".strip()
 
 

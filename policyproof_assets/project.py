@@ -73,6 +73,17 @@ class Project:
                 return path
         return None
 
+    def finding_aids(self, corpus: Corpus) -> list[Path]:
+        """Return where the finding aids of a corpus lie: beside it, or with PolicyProof."""
+        places = [
+            (
+                corpus.folder / "finding_aids" / f"{n}.yaml",
+                self.manifests / "finding_aids" / f"{n}.yaml",
+            )
+            for n in corpus.finding_aids
+        ]
+        return [beside if beside.is_file() else ours for beside, ours in places]
+
     def model(self, model_id: str) -> Path:
         """Return the manifest of a model; raises ManifestError if there is none."""
         path = self.manifests / "models" / f"{model_id}.toml"

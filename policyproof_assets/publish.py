@@ -20,16 +20,19 @@ from policyproof_assets.evaluation.retrieval import (
     split_questions,
 )
 from policyproof_assets.figures import OBSERVED, check_figures, observe
+from policyproof_assets.finding_aids import load_finding_aids
+from policyproof_assets.indexes import fields_table, references_table, thesaurus_table
 from policyproof_assets.manifests import Document, read_toml
 from policyproof_assets.project import Project
 from policyproof_assets.store import Store
 from policyproof_assets.workers import BoundedProcesses
-from policyproof_runtime.bm25 import Bm25, freeze
+from policyproof_runtime.bm25 import freeze
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.objects import Part, Snapshot
+from policyproof_runtime.passages import Passages
 from policyproof_runtime.release import Document as ReleasedDocument
 from policyproof_runtime.release import Phase, Release
-from policyproof_runtime.retrieve import bm25_method
+from policyproof_runtime.retrieve import make_methods
 
 
 class Publisher:
@@ -58,6 +61,32 @@ class Publisher:
         key = _key("bm25", "policyproof_runtime.bm25", passages=passages.digest)
         return self._made(key, lambda: freeze(self.frame(passages)["retrieval_text"]))
 
+    def indexes(self, passages: Snapshot) -> dict[str, Part]:
+        """Return everything frozen for retrieval, by the name it has in a release."""
+        rules, frame = self.retrieval(), self.frame(passages)
+        documents = self._build.documents
+        titles = {document.id: document.title for document in documents}
+        files = self._build.project.finding_aids(self.corpus)
+        groups = read_toml(self._build.project.manifests / "thesaurus.toml")["groups"]
+        named = [(d.id, d.title, d.version, d.family, d.names) for d in documents]
+        makers: dict[str, tuple[Any, Callable[[], Any]]] = {
+            "fields": (
+                [rules, titles, [str(Digest.of(path.read_bytes())) for path in files]],
+                lambda: fields_table(frame, titles, load_finding_aids(files, frame), rules),
+            ),
+            "references": (named, lambda: references_table(frame, documents)),
+            "thesaurus": (groups, lambda: thesaurus_table(groups, frame)),
+        }
+        parts = {"bm25": self.index(passages)}
+        for name, (inputs, make) in makers.items():
+            digests = {"passages": passages.digest, "rules": Digest.of_json(inputs)}
+            parts[name] = self._made(_key(name, "policyproof_assets.indexes", **digests), make)
+        return parts
+
+    def retrieval(self) -> dict[str, Any]:
+        """Return the parameters of retrieval."""
+        return read_toml(self._build.project.manifests / "policy" / "retrieval.toml")
+
     def questions(self, passages: Snapshot) -> tuple[Question, ...]:
         """Return the benchmark of the corpus, checked against its passages; () if it has none."""
         path = self._build.project.data(self.corpus, "benchmarks", ".yaml")
@@ -73,23 +102,29 @@ class Publisher:
 
     def benchmark(self, passages: Snapshot) -> Part:
         """Return the ranking and the scores of every benchmark question, by method."""
-        questions, index = self.questions(passages), self.index(passages)
+        questions, parts = self.questions(passages), self.indexes(passages)
         key = _key(
             "benchmark",
             "policyproof_assets.evaluation.retrieval",
-            index=index.object,
             passages=passages.digest,
             questions=Digest.of_json([q.model_dump(mode="json") for q in questions]),
+            retrieval=Digest.of_json(self.retrieval()),
+            **{name: part.object for name, part in parts.items()},
         )
-        return self._made(key, lambda: self._scored(questions, passages, index))
+        return self._made(key, lambda: self._scored(questions, passages, parts))
 
     def _scored(
-        self, questions: tuple[Question, ...], passages: Snapshot, index: Part
+        self, questions: tuple[Question, ...], passages: Snapshot, parts: Mapping[str, Part]
     ) -> pl.DataFrame:
-        ids = self.frame(passages)["passage_id"].to_list()
-        rank = bm25_method(Bm25(self._store.table(index.object), len(ids)))
-        methods = {"bm25": lambda question, k: [ids[i] for i, _ in rank(question, k)]}
-        return score_questions(questions, self.splits(passages), methods)
+        served = Passages(self._store.phase(passages.digest), {})
+        tables = {name: self._store.table(part.object) for name, part in parts.items()}
+        methods = make_methods(tables, served, self.retrieval(), self._build.documents)
+        ids = served.column("passage_id")
+        ranks = {
+            name: lambda question, k, rank=rank: [ids[i] for i, _ in rank(question, k)]
+            for name, rank in methods.items()
+        }
+        return score_questions(questions, self.splits(passages), ranks)
 
     def figures(self, snapshots: Mapping[str, Snapshot]) -> dict[str, Any]:
         """Return the figures of every phase, by phase."""
@@ -128,10 +163,11 @@ class Publisher:
             title=self.corpus.title,
             documents=self._documents(snapshots["pages"]),
             phases={name: Phase.of(snapshot) for name, snapshot in snapshots.items()},
-            index={"bm25": self.index(passages).object, "benchmark": benchmark.object},
+            index={name: part.object for name, part in self.indexes(passages).items()}
+            | {"benchmark": benchmark.object},
             libraries=libraries(),
             models={},
-            retrieval={"method": "bm25"},
+            retrieval=self.retrieval(),
             gate=self._gate(),
             scores=self.scores(benchmark),
             notes=tuple(

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,18 +50,37 @@ def freeze(
     ``passages`` are 0-based positions in that order, ascending; ``weights`` are parallel to them.
     """
     counts = [Counter(terms(text)) for text in texts]
+    lengths = np.array([c.total() for c in counts], np.float64)
+    relative = lengths / lengths.mean() if lengths.any() else lengths
+    return weigh(counts, lambda passage, tf: tf / (1 - b + b * relative[passage]), k1)
+
+
+Frequencies = Sequence[Mapping[str, float]]
+
+
+def weigh(
+    counts: Frequencies,
+    normalise: Callable[[Ints, Floats], Floats] = lambda _, tf: tf,
+    k1: float = K1,
+    prior: Sequence[float] | None = None,
+) -> pa.Table:
+    """Return the table of weights from the term frequencies of each passage.
+
+    ``normalise`` maps the passages and frequencies of all pairs of a term and a passage, parallel
+    arrays, to frequencies for a passage of mean length. ``prior`` multiplies all weights of a
+    passage.
+    """
     vocabulary = sorted(set().union(*counts))
     rows = {term: row for row, term in enumerate(vocabulary)}
     term_of = np.array([rows[t] for c in counts for t in c], np.int64)
     passage_of = np.repeat(np.arange(len(counts), dtype=np.int32), [len(c) for c in counts])
-    tf = np.array([n for c in counts for n in c.values()], np.float64)
-    lengths = np.array([c.total() for c in counts], np.float64)
+    tf = normalise(passage_of, np.array([n for c in counts for n in c.values()], np.float64))
     df = np.bincount(term_of, minlength=len(vocabulary))
     # math.log: numpy's vectorised logarithm may differ in the last bit between processors.
     idf = np.array([inverse_document_frequency(int(n), len(counts)) for n in df], np.float64)
-    relative = lengths / lengths.mean() if lengths.any() else lengths
-    saturation = k1 * (1 - b + b * relative[passage_of])
-    weights = idf[term_of] * (tf * (k1 + 1) / (tf + saturation))
+    weights = idf[term_of] * (tf * (k1 + 1) / (tf + k1))
+    if prior is not None:
+        weights *= np.array(prior, np.float64)[passage_of]
     by_term = np.argsort(term_of, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(df)]).astype(np.int32)
     columns = [
@@ -105,6 +125,14 @@ class Bm25:
             scores[self._passages[start:stop]] += self._weights[start:stop]
         return scores
 
+    def weighted(self, terms: Mapping[str, float]) -> Floats:
+        """Return the score of every passage, each term with the weight it has in the question."""
+        scores = np.zeros(self.count)
+        for term, weight in terms.items():
+            start, stop = self._slice(term)
+            scores[self._passages[start:stop]] += weight * self._weights[start:stop]
+        return scores
+
     def top(self, terms: Iterable[str], k: int) -> list[tuple[int, float]]:
         """Return up to ``k`` (passage, score) with a positive score, best first."""
         return best(self.scores(terms), k)
@@ -128,6 +156,6 @@ def best(scores: npt.NDArray[np.floating], k: int) -> list[tuple[int, float]]:
     return [(int(i), float(scores[i])) for i in found[order]]
 
 
-def _flat(column: pa.ChunkedArray) -> tuple[list[int], npt.NDArray[np.generic]]:
+def _flat(column: pa.ChunkedArray) -> tuple[list[int], npt.NDArray[Any]]:
     lists = column.chunk(0) if column.num_chunks else pa.array([], column.type)
     return lists.offsets.to_pylist(), lists.values.to_numpy()

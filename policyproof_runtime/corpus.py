@@ -10,7 +10,7 @@ from policyproof_runtime.bm25 import Bm25
 from policyproof_runtime.objects import ObjectStore
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.release import Release, load_release, objects_of
-from policyproof_runtime.retrieve import Retriever, bm25_method
+from policyproof_runtime.retrieve import RETRIEVAL_INDEXES, Retriever, make_methods
 from policyproof_runtime.sufficiency import Gate
 from policyproof_runtime.types import Answer, Hit
 
@@ -25,14 +25,16 @@ class Corpus:
         self.release = release
         phase = store.snapshot(release.phase("passages").snapshot)
         bm25 = release.index_object(BM25_INDEX)
-        served = {bm25, *(part.object for part in phase.parts)}
+        served = {*(release.index[n] for n in release.index if n in RETRIEVAL_INDEXES)}
+        served |= {*(part.object for part in phase.parts)}
         titles = {document.id: document.title for document in release.documents}
         self.passages = Passages(store.phase(phase.digest), titles)
         self._bm25 = Bm25(store.table(bm25), len(self.passages))
         for digest in objects_of(release, store.read):
             if digest not in served:  # those were verified when they were read above
                 store.read(digest)
-        methods = {"bm25": bm25_method(self._bm25)}
+        tables = {n: store.table(d) for n, d in release.index.items() if n in RETRIEVAL_INDEXES}
+        methods = make_methods(tables, self.passages, release.retrieval, release.documents)
         default = release.retrieval.get("method", "bm25")
         self._retriever = Retriever(self.passages, methods, default)
 

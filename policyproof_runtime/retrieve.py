@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+import pyarrow as pa
 
 from policyproof_runtime.bm25 import Bm25
 from policyproof_runtime.errors import QueryError
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.questions import check_question, check_top_k
+from policyproof_runtime.references import References
+from policyproof_runtime.structured import Structured, Version, Weights
 from policyproof_runtime.terms import contract_terms
+from policyproof_runtime.thesaurus import Thesaurus
 from policyproof_runtime.types import Hit
+
+# Index objects of a release that rank passages.
+RETRIEVAL_INDEXES = ("bm25", "fields", "references", "thesaurus")
 
 # A method ranks: (question, k) to at most k (position, score), best first.
 Method = Callable[[str, int], list[tuple[int, float]]]
@@ -49,3 +58,57 @@ class Retriever:
 def bm25_method(index: Bm25) -> Method:
     """Return the accepted BM25 contract as a method."""
     return lambda question, k: index.top(contract_terms(question), k)
+
+
+class Versioned(Protocol):
+    """What is known of a document as one of several versions."""
+
+    @property
+    def id(self) -> str:
+        """The document id."""
+
+    @property
+    def status(self) -> str:
+        """Whether it is in force: active, superseded or draft."""
+
+    @property
+    def family(self) -> str | None:
+        """What all versions of one document share."""
+
+
+def make_methods(
+    tables: Mapping[str, pa.Table],
+    passages: Passages,
+    rules: Mapping[str, Any],
+    documents: Iterable[Versioned],
+) -> dict[str, Method]:
+    """Return the methods that need no model, by name.
+
+    ``tables`` are the index objects of a release by name, ``rules`` its parameters of retrieval.
+    """
+    count = len(passages)
+    methods = {"bm25": bm25_method(Bm25(tables["bm25"], count))}
+    if "fields" in tables:
+        methods["structured"] = Structured(
+            Bm25(tables["fields"], count),
+            References(tables["references"]),
+            Thesaurus(tables["thesaurus"]),
+            Weights.of(rules.get("weights", {})),
+            passages.citation_text,
+            _versions(passages, documents),
+        ).rank
+    return methods
+
+
+def _versions(passages: Passages, documents: Iterable[Versioned]) -> list[Version]:
+    """Return the documents of families that have a superseded version."""
+    known = [document for document in documents if document.family]
+    old = {document.family for document in known if document.status == "superseded"}
+    places: dict[str, list[int]] = {d.id: [] for d in known if d.family in old}
+    if places:
+        for position, name in enumerate(passages.column("document_id")):
+            if name in places:
+                places[name].append(position)
+    return [
+        Version(str(d.family), d.status == "active", places[d.id]) for d in known if d.id in places
+    ]

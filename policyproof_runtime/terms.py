@@ -33,6 +33,11 @@ def content_terms(text: str) -> list[str]:
     return [term for term in dict.fromkeys(contract_terms(text)) if term not in STOP_WORDS]
 
 
+def stems(text: str) -> list[str]:
+    """Return the stems of the terms of ``text`` that are no stop words, in reading order."""
+    return [stem(term) for term in contract_terms(text) if term not in STOP_WORDS]
+
+
 @lru_cache(maxsize=65_536)
 def stem(term: str) -> str:
     """Return the Snowball (Porter 2) English stem of ``term``."""

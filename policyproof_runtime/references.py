@@ -1,0 +1,301 @@
+"""What a question or a passage refers to by name: provisions, documents and defined terms.
+
+Which names there are is read off the corpus: "Article 26" is a name because a label opens with it,
+"GOVERN 1.1" and "3.2" likewise; a document is known by its title and the names its manifest gives,
+a term by the sentence that defines it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from policyproof_runtime.terms import STOP_WORDS, contract_terms, stem
+
+SCHEMA = pa.schema(
+    [
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("name", pa.string(), nullable=False),
+        pa.field("passages", pa.list_(pa.int32()), nullable=False),
+    ]
+)
+#: A passage's own label is a provision's, a heading above it a container's.
+KINDS = ("provision", "container", "document", "definition", "citation")
+
+# "Article 26 — …", "ANNEX III — …", "GOVERN 1.1: …", "1.2.3 Risk", "Appendix B: …"
+_MARKER = re.compile(r"(?:([A-Za-z]+)\s+)?(\d+(?:\.\d+)*[a-z]?|[IVXLC]+|[A-Z])(?=[\s.:—–-]|$)")
+# A heading that is one word, or a number and one word: "GOVERN", "5.1 Govern".
+_WORD = re.compile(r"(?:\d+(?:\.\d+)*\.? )?([A-Za-z]+)")
+_NUMBER = r"(?:\d+(?:\.\d+)*[a-z]?\b|[ivxlc]+\b|[a-z]\b)"
+_ITEM = rf"{_NUMBER}(?:\s?\((?:\d+|[a-z]+)\))*"
+_LIST = re.compile(rf"\.?\s*({_ITEM}(?:\s*(?:,\s*and|,|and|or|to|-|–|&|/)\s*{_ITEM})*)")
+_PART = re.compile(rf"({_NUMBER})((?:\s?\((?:\d+|[a-z]+)\))*)(\s*(?:to|-|–)\s*(?=\d))?")
+_POINT = re.compile(r"[\s,]*(?:point|paragraph|item|§)s?\s*\(?(\d+|[a-z])\)?(?![a-z])")
+# Numbered headings without a word of their own are called sections, whatever the document.
+_SECTION = ("section", "sec", "clause", "paragraph", "part", "§")
+# "Article 16 of Directive 2014/90/EU" is another document's.
+_ELSEWHERE = re.compile(
+    r"[\s\w(),;]{0,40}?\bof (?:Directive|Regulation|Decision|the (?:Charter|Treaty))\b"
+)
+_LONGEST_RANGE = 30
+
+_QUOTED = r"[‘“\"']([^‘’“”\"'\n]{2,60})[’”\"']"
+_DEFINED = re.compile(
+    rf"{_QUOTED}(?:\s+or\s+[‘“\"'][^’”\"']+[’”\"'])?\s+(?:means|refers to)\b"
+    r"|(?:^|[.;:(]\s+|\bterm\s+)(?:an?\s|the\s)?((?:[\w-]+\s){1,5}?)"
+    r"(?:refers? to|(?:is|are) defined as)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CUE = re.compile(
+    r"\b(?:what(?:'s| is| are| does| makes| counts as| qualifies as)|means? by|meant by|defines?|"
+    r"definitions? of|meanings? of|differ(?:s|ent)? from|difference between|and)\s+"
+    r"(?=(?:an? |the |[‘“\"'])*(.{2,80}))",
+    re.IGNORECASE,
+)
+_ASKS_MEANING = re.compile(
+    r"\b(?:what(?:'s| is| are)|mean(?:s|t|ing)?|defin\w+|differ\w*|terms?)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A provision named in a text, and the points of it: ("article 26", ("5",))."""
+
+    name: str
+    points: tuple[str, ...]
+
+
+class Grammar:
+    """How provisions are named, given the names there are."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = set(names)
+        words = {name.split()[0] for name in self._names if " " in name}
+        forms = {form: word for word in sorted(words) for form in _forms(word)}
+        forms |= {form: "" for word in _SECTION for form in (word, f"{word}s") if form not in forms}
+        self._forms = forms
+        alternatives = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
+        self._word = re.compile(rf"(?<!\w)({alternatives})(?=[\s.\d])")
+        # Article 3 for Article III where all numbers are roman.
+        romans = {word for word in words if all(map(_ROMAN.__contains__, self._numbers(word)))}
+        self._alias = {f"{w} {_ROMAN[n]}": f"{w} {n}" for w in romans for n in self._numbers(w)}
+
+    def _numbers(self, word: str) -> list[str]:
+        return [name.split()[1] for name in self._names if name.startswith(f"{word} ")]
+
+    def mentions(self, text: str) -> list[Mention]:
+        """Return the provisions that ``text`` names, in order."""
+        low = text.lower().replace("§", " § ")
+        found: list[Mention] = []
+        for match in self._word.finditer(low):
+            listed = _LIST.match(low, match.end())
+            if listed and not _ELSEWHERE.match(text, listed.end()):
+                found += self._listed(self._forms[match[1]], listed[1], low, listed.end())
+        return found
+
+    def _listed(self, word: str, items: str, text: str, end: int) -> list[Mention]:
+        found: list[Mention] = []
+        begin = None
+        for number, points, ranged in _PART.findall(items):
+            if begin and number.isdigit():
+                last = min(int(number), int(begin) + _LONGEST_RANGE)
+                found += self._known(word, map(str, range(int(begin) + 1, last)), ())
+            found += self._known(word, [number], tuple(re.findall(r"\w+", points)))
+            begin = number if ranged and number.isdigit() else None
+        if found and (point := _POINT.match(text, end)):
+            found[-1] = Mention(found[-1].name, (*found[-1].points, point[1]))
+        return found
+
+    def _known(self, word: str, numbers: Iterable[str], points: tuple[str, ...]) -> list[Mention]:
+        names = [f"{word} {number}".strip() for number in numbers]
+        names = [self._alias.get(name, name) for name in names]
+        return [Mention(name, points) for name in names if name in self._names]
+
+
+def _roman(number: int) -> str:
+    signs = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+    for value, sign in signs:
+        if number >= value:
+            return sign + _roman(number - value)
+    return ""
+
+
+_ROMAN = {_roman(number): str(number) for number in range(1, 40)}
+
+
+def _forms(word: str) -> list[str]:
+    """Return how a word of a name is written: Article, Articles, Art., Arts."""
+    short = [word[:3], f"{word[:3]}s"] if len(word) > 5 else []
+    return [word, f"{word}s", f"{word}es", *short]
+
+
+def provision_name(label: str) -> str | None:
+    """Return the name a label opens with, in lower case; None if it opens with none."""
+    match = _MARKER.match(label)
+    if match is None or not (match[1] or match[2][0].isdigit()):
+        return None
+    return f"{match[1] or ''} {match[2]}".strip().lower()
+
+
+def find_references(
+    documents: Sequence[str],
+    labels: Sequence[str],
+    paths: Sequence[Sequence[str]],
+    texts: Sequence[str],
+    names: Mapping[str, Iterable[str]],
+) -> pa.Table:
+    """Return the names of a corpus and the passages each stands for (SCHEMA), sorted.
+
+    The sequences are parallel, one item a passage; ``names`` are those of documents, by id.
+    """
+    rows: dict[tuple[str, str, str], list[int]] = {}
+
+    def add(kind: str, document: str, name: str | None, passage: int) -> None:
+        passages = rows.setdefault((kind, document, name), []) if name else [passage]
+        if passages[-1:] != [passage]:
+            passages.append(passage)
+
+    for i, (document, label, path) in enumerate(zip(documents, labels, paths, strict=True)):
+        add("provision", document, provision_name(label), i)
+        for heading in path:
+            if heading != label:
+                add("container", document, provision_name(heading), i)
+            if word := _WORD.fullmatch(heading):
+                add("container", document, word[1].lower(), i)
+        for name in names.get(document, ()):
+            add("document", document, " ".join(contract_terms(name)), i)
+        for term in defined_terms(texts[i]):
+            add("definition", document, term, i)
+    own = {d: Grammar(n for k, o, n in rows if k == "provision" and o == d) for d in set(documents)}
+    for i, (document, label) in enumerate(zip(documents, labels, strict=True)):
+        for mention in own[document].mentions(texts[i]):
+            if mention.name != provision_name(label):
+                add("citation", document, mention.name, i)
+    table = [(*key, passages) for key, passages in sorted(rows.items())]
+    return pa.table([list(c) for c in zip(*table, strict=True)] or [[]] * 4, SCHEMA)
+
+
+def defined_terms(text: str) -> list[str]:
+    """Return the terms that ``text`` defines, as stems."""
+    found = [(match[1] or match[2]) for match in _DEFINED.finditer(text)]
+    return [name for name in dict.fromkeys(map(_term, found)) if name]
+
+
+def _term(text: str) -> str:
+    terms = contract_terms(text)
+    if not terms or terms[0] in STOP_WORDS:
+        return ""
+    return " ".join(map(stem, terms))
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a question names, as positions of passages.
+
+    ``documents`` has the passages of each document, ``provisions`` those of each provision with
+    its points, ``containers`` all below a heading, ``definitions`` those that define a term.
+    """
+
+    documents: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    provisions: Sequence[tuple[Sequence[int], tuple[str, ...]]] = ()
+    containers: Sequence[Sequence[int]] = ()
+    definitions: Sequence[int] = ()
+
+
+class References:
+    """The names of a corpus, ready to be found in a question."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._by: dict[str, dict[str, dict[str, list[int]]]] = {kind: {} for kind in KINDS}
+        for row in table.to_pylist():
+            names = self._by[row["kind"]].setdefault(row["name"], {})
+            names[row["document_id"]] = row["passages"]
+        self._grammar = Grammar([*self._by["provision"], *self._by["container"]])
+        words = {name.split()[0] for name in self._by["provision"]}
+        loose = [n.upper() for n in self._by["container"] if n in words]
+        self._word = re.compile(rf"\b(?:{'|'.join(loose) or '(?!)'})\b(?! \d)")
+        self._cited: dict[int, list[list[int]]] = {}
+        for name, documents in self._by["citation"].items():
+            for document, passages in documents.items():
+                for passage in passages:
+                    target = self._by["provision"][name][document]
+                    self._cited.setdefault(passage, []).append(target)
+
+    def cited(self, passage: int) -> list[list[int]]:
+        """Return the passages of each provision that ``passage`` cites."""
+        return self._cited.get(passage, [])
+
+    def named(self, question: str) -> Named:
+        """Return what ``question`` names."""
+        documents = self._documents(question)
+        provisions, containers = [], []
+        for mention in self._grammar.mentions(question):
+            for passages in self._places("provision", mention.name, documents):
+                provisions.append((passages, mention.points))
+            containers += self._places("container", mention.name, documents)
+        for match in self._word.finditer(question):
+            containers += self._places("container", match[0].lower(), documents)
+        return Named(documents, provisions, containers, self._definitions(question, documents))
+
+    def _places(
+        self, kind: str, name: str, documents: Mapping[str, Sequence[int]]
+    ) -> list[list[int]]:
+        """Return the passages of a name by document: of the named documents if any has it.
+
+        A name that many documents share, such as section 4, says nothing unless one is named.
+        """
+        places = self._by[kind].get(name, {})
+        chosen = [passages for d, passages in places.items() if d in documents]
+        return chosen or (list(places.values()) if len(places) <= _MAX_DOCUMENTS else [])
+
+    def _documents(self, question: str) -> dict[str, Sequence[int]]:
+        """Return the documents a question names and the passages of each.
+
+        One whose words are only some of those that name another is not meant: NIST in "NIST AI
+        RMF" does not name everything NIST publishes.
+        """
+        terms = contract_terms(question)
+        covered: dict[str, set[int]] = {}
+        passages: dict[str, Sequence[int]] = {}
+        for start in range(len(terms)):
+            for stop in range(start + 1, min(len(terms), start + _MAX_NAME) + 1):
+                for document, held in (
+                    self._by["document"].get(" ".join(terms[start:stop]), {}).items()
+                ):
+                    covered.setdefault(document, set()).update(range(start, stop))
+                    passages[document] = held
+        return {
+            d: passages[d]
+            for d, own in covered.items()
+            if not any(own < c for c in covered.values())
+        }
+
+    def _definitions(self, question: str, documents: Mapping[str, Sequence[int]]) -> list[int]:
+        if not _ASKS_MEANING.search(question):
+            return []
+        found: dict[int, None] = {}
+        for match in _CUE.finditer(question):
+            name = self._defined(contract_terms(match[1]))
+            places = self._by["definition"].get(name, {})
+            chosen = {d: p for d, p in places.items() if d in documents} or places
+            found |= dict.fromkeys(p for passages in chosen.values() for p in passages)
+        return list(found)
+
+    def _defined(self, terms: list[str]) -> str:
+        """Return the longest defined term that ``terms`` open with and that ends there."""
+        while terms and terms[0] in STOP_WORDS:
+            terms = terms[1:]
+        for stop in range(min(len(terms), _MAX_NAME), 0, -1):
+            if stop == len(terms) or terms[stop] in STOP_WORDS:
+                name = " ".join(map(stem, terms[:stop]))
+                if name in self._by["definition"]:
+                    return name
+        return ""
+
+
+_MAX_NAME = 8
+_MAX_DOCUMENTS = 3

@@ -1,0 +1,139 @@
+"""The default method: BM25F over fields, and the structure of questions and documents.
+
+In this order: the words of the question and other words for them are scored; documents it names
+gain; a passage gains by being cited in the best ones; provisions, headings and definitions it asks
+for by name gain; superseded versions fall behind the ones in force.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from policyproof_runtime.bm25 import Bm25, Floats, best
+from policyproof_runtime.references import References
+from policyproof_runtime.terms import stems
+from policyproof_runtime.thesaurus import Thesaurus
+
+_EARLIER = re.compile(
+    r"\b(?:previous|previously|old|older|earlier|former|formerly|superseded|used to|no longer|"
+    r"before (?:the|it) (?:change|update|revision)|(?:version|v)\s?\d+)\b",
+    re.IGNORECASE,
+)
+# As many of the best passages hand on to what they cite.
+_CITING = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each ingredient adds; 0 leaves it out.
+
+    ``synonyms``, ``documents`` and ``containers`` are factors; ``provisions``, ``points`` and
+    ``definitions`` are shares of the best score; ``citations`` is a share of the citing passage's;
+    ``superseded`` is the factor for a version no longer in force.
+    """
+
+    synonyms: float = 0.0
+    documents: float = 0.0
+    citations: float = 0.0
+    containers: float = 0.0
+    provisions: float = 0.0
+    points: float = 0.0
+    definitions: float = 0.0
+    superseded: float = 1.0
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Weights:
+        """Read the weights of a release; keys that are none are left to others."""
+        return cls(**{name: float(values[name]) for name in cls.__slots__ if name in values})
+
+
+@dataclass(frozen=True)
+class Version:
+    """A document as one of several versions: positions of its passages, and whether in force."""
+
+    family: str
+    active: bool
+    passages: Sequence[int]
+
+
+class Structured:
+    """Ranks by words and structure; frozen inputs, no state between questions."""
+
+    def __init__(
+        self,
+        index: Bm25,
+        references: References,
+        thesaurus: Thesaurus,
+        weights: Weights,
+        text: Callable[[int], str],
+        versions: Collection[Version] = (),
+    ) -> None:
+        """``text`` gives the text of a passage; ``versions`` are those of families of several."""
+        self._index = index
+        self._references = references
+        self._thesaurus = thesaurus
+        self._weights = weights
+        self._text = text
+        self._versions = versions
+
+    def rank(self, question: str, k: int) -> list[tuple[int, float]]:
+        """Return up to ``k`` (position, score), best first."""
+        return self.refine(question, self.words(question), k)
+
+    def words(self, question: str) -> Floats:
+        """Return the score of every passage by words alone."""
+        terms = self._thesaurus.widen(stems(question), self._weights.synonyms)
+        return self._index.weighted(terms)
+
+    def refine(self, question: str, scores: Floats, k: int) -> list[tuple[int, float]]:
+        """Return up to ``k`` (position, score) of ``scores`` after structure had its say."""
+        weights = self._weights
+        named = self._references.named(question)
+        for passages in named.documents.values():
+            scores[passages] *= 1 + weights.documents
+        self._hand_on(scores)
+        top = scores.max(initial=0.0) or 1.0
+        for passages in named.containers:
+            scores[passages] *= 1 + weights.containers
+        bonus: dict[int, float] = dict.fromkeys(named.definitions, weights.definitions)
+        for passages, points in named.provisions:
+            for i in passages:
+                has = weights.points * self._has(i, points)
+                bonus[i] = max(bonus.get(i, 0.0), weights.provisions + has)
+        for i, share in bonus.items():
+            scores[i] += share * top
+        self._demote(question, scores)
+        return best(scores, k)
+
+    def _hand_on(self, scores: Floats) -> None:
+        gains: dict[int, float] = {}
+        for passage, score in best(scores, _CITING):
+            cited = self._references.cited(passage)
+            for target in cited:
+                strongest = max(target, key=scores.__getitem__)
+                gains[strongest] = gains.get(strongest, 0.0) + score / len(cited) ** 0.5
+        for passage, gain in gains.items():
+            scores[passage] += self._weights.citations * gain
+
+    def _has(self, passage: int, points: tuple[str, ...]) -> bool:
+        if not points:
+            return False
+        marks = "|".join(rf"{re.escape(p)}\.\s|\({re.escape(p)}\)" for p in points)
+        return re.search(rf"^\s*(?:{marks})", self._text(passage), re.MULTILINE) is not None
+
+    def _demote(self, question: str, scores: Floats) -> None:
+        """Put a superseded version behind the best passage of the version in force."""
+        if _EARLIER.search(question):
+            return
+        for old in self._versions:
+            if not old.active:
+                current = [v for v in self._versions if v.active and v.family == old.family]
+                ceiling = max((scores[v.passages].max(initial=0.0) for v in current), default=0.0)
+                if ceiling > 0:
+                    lowered = np.minimum(scores[old.passages], ceiling) * self._weights.superseded
+                    scores[old.passages] = lowered
