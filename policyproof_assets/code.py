@@ -1,12 +1,12 @@
 """A digest of the code that a phase runs, so that a changed rule is never served from the memo."""
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from policyproof_runtime.digest import Digest
-from policyproof_runtime.errors import StoreError
 
 _OURS = ("policyproof_assets", "policyproof_runtime")
 
@@ -20,28 +20,35 @@ def code_digest(module: str) -> Digest:
 
 
 def _collect(module: str, seen: dict[str, str]) -> None:
-    if module in seen:
+    source = None if module in seen else _source(module)
+    if source is None:
         return
-    source = _source(module).read_bytes()
     seen[module] = Digest.of(source).hex
     for name in _imports(source):
-        if name.split(".")[0] in _OURS:
-            _collect(name, seen)
+        _collect(name, seen)
 
 
-def _source(module: str) -> Path:
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        raise StoreError(f"the source of {module} cannot be found, so its code has no digest")
-    return Path(spec.origin)
+@cache
+def _source(module: str) -> bytes | None:
+    """Return the source of a module; None if the name is of something inside a module."""
+    try:
+        spec = find_spec(module)
+    except ModuleNotFoundError:  # its parent is no package
+        spec = None
+    return Path(spec.origin).read_bytes() if spec and spec.origin else None
 
 
 @cache
 def _imports(source: bytes) -> tuple[str, ...]:
-    names = set()
-    for node in ast.walk(ast.parse(source)):
+    """Return our own names that a source imports, modules and what is inside them alike."""
+    names = set(_imported(ast.parse(source)))
+    return tuple(sorted(name for name in names if name.split(".")[0] in _OURS))
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-    return tuple(sorted(names))
+            yield from (alias.name for alias in node.names)
