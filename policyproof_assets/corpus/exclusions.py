@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import polars as pl
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from policyproof_assets.corpus import roles
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.corpus.recitals import Recitals, check_format
 
@@ -98,7 +99,7 @@ def exclude_lines(
     """
     headings = list(headings)
     inside = {position for heading in headings for position in heading}
-    found = _match(lines, rules.furniture, FURNITURE, inside)
+    found = _match(lines, rules.furniture, FURNITURE, inside) | _by_layout(lines, inside)
     if rules.front_matter is not None:
         front = Exclusion(FRONT_MATTER, rules.front_matter)
         found = dict.fromkeys(range(body_start), front) | found
@@ -108,6 +109,24 @@ def exclude_lines(
     regions = _regions(lines, headings, rules.regions)
     structure = _match(lines, rules.structure, STRUCTURE, inside)
     return structure | regions | notes | blanks | found
+
+
+#: Roles of lines that are no content, with their classification and reason.
+_ROLES = {
+    roles.FURNITURE: (FURNITURE, "repeated_on_pages"),
+    roles.CONTENTS: (STRUCTURE, "list_of_contents"),
+    roles.METADATA: (FRONT_MATTER, "document_metadata"),
+    roles.SEPARATOR: (STRUCTURE, "separator"),
+}
+
+
+def _by_layout(lines: Lines, skip: set[int]) -> dict[int, Exclusion]:
+    """Return the lines whose role, where the pages carry a layout, is not content."""
+    return {
+        position: Exclusion(*_ROLES[layout["role"]])
+        for position, layout in enumerate(lines.layout or ())
+        if layout["role"] in _ROLES and position not in skip
+    }
 
 
 def _match(

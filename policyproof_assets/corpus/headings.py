@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Self
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
+from policyproof_assets.corpus.auto import LayoutHeadingRules, find_layout_headings
 from policyproof_assets.corpus.hyphens import Hyphens
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.corpus.reviews import Review, Rows
@@ -98,6 +99,10 @@ def find_headings(lines: Lines, profile: Profile, review: Review) -> pl.DataFram
     """
     rules = profile.headings
     rows = review.of(lines, *_REVIEWED)
+    if isinstance(rules, LayoutHeadingRules):
+        headings = find_layout_headings(lines, rules, rows)
+        rows.finish()
+        return headings
     reader = _Reader(lines, rules, rows)
     found = list(reader.headings())
     rows.finish()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
@@ -17,12 +18,14 @@ class Lines:
 
     ``page[i]`` and ``line[i]`` (both counted from 1) are the coordinate of ``text[i]``; the index
     ``i`` (from 0) is the line's *position*. Texts are as extracted: not stripped, not normalised.
+    ``layout[i]`` has the fields of LAYOUT; it is None for documents read by a profile's patterns.
     """
 
     document_id: str
     page: tuple[int, ...]
     line: tuple[int, ...]
     text: tuple[str, ...]
+    layout: tuple[dict[str, Any], ...] | None = None
 
     @classmethod
     def from_pages(cls, frame: pl.DataFrame) -> Lines:
@@ -44,6 +47,7 @@ class Lines:
             page=tuple(p for p, rows in zip(frame["page"], texts, strict=True) for _ in rows),
             line=tuple(i for rows in texts for i in range(1, len(rows) + 1)),
             text=tuple(row for rows in texts for row in rows),
+            layout=_layout(documents[0], frame, texts),
         )
 
     def __len__(self) -> int:
@@ -90,8 +94,25 @@ class Lines:
         """Return the lines of the pages ``first_page`` to ``last_page``, both included."""
         start, stop = self.on_page(first_page).start, self.on_page(last_page).stop
         part = slice(start, stop)
-        return Lines(self.document_id, self.page[part], self.line[part], self.text[part])
+        layout = self.layout and self.layout[part]
+        return Lines(self.document_id, self.page[part], self.line[part], self.text[part], layout)
 
     def _extent(self) -> str:
         pages = self.pages
         return f"pages {pages[0]} to {pages[-1]}" if pages else "a page with text"
+
+
+def _layout(
+    document_id: str, frame: pl.DataFrame, texts: list[list[str]]
+) -> tuple[dict[str, Any], ...] | None:
+    if "layout" not in frame.columns or frame["layout"].null_count() == len(frame):
+        return None
+    rows = [layout or [] for layout in frame["layout"].to_list()]
+    for page, row, text in zip(frame["page"], rows, texts, strict=True):
+        if len(row) != len(text):
+            raise ProvenanceError(
+                f"{document_id}: the layout of page {page} is not that of its lines",
+                expected=f"{len(text)} lines",
+                found=len(row),
+            )
+    return tuple(line for row in rows for line in row)

@@ -9,6 +9,9 @@ import polars as pl
 
 from policyproof_assets.corpus import extract
 from policyproof_assets.corpus.extract import ExtractRules, join_pages
+from policyproof_assets.corpus.html import HtmlRules, read_html
+from policyproof_assets.corpus.layout import LayoutRules, read_layout
+from policyproof_assets.corpus.markdown import MarkdownRules, read_markdown
 from policyproof_assets.manifests import Document
 
 __all__ = ["join_pages", "page_ranges", "read_pages"]
@@ -23,4 +26,10 @@ def page_ranges(path: Path, document: Document, rules: Any, size: int) -> list[r
 
 def read_pages(path: Path, document: Document, rules: Any, pages: range | None) -> pl.DataFrame:
     """Read a document, or the range ``pages`` of it, as PAGES; raises ExtractError."""
+    if isinstance(rules, LayoutRules):
+        return read_layout(path, document.id, rules)
+    if isinstance(rules, MarkdownRules):
+        return read_markdown(path, document.id, rules)
+    if isinstance(rules, HtmlRules):
+        return read_html(path, document.id, rules)
     return extract.read_pages(path, document.id, rules, pages)
