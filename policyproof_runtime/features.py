@@ -1,0 +1,340 @@
+"""Readable features of a question and its evidence, the same in training and in serving.
+
+Two groups: ``SCOPE`` says whether this corpus can settle the question at all, ``COVERAGE`` whether
+the given evidence covers each part that is asked for. Every value lies between 0 and 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from policyproof_runtime.bm25 import Bm25
+from policyproof_runtime.parts import asked_parts, wanted_figure
+from policyproof_runtime.passages import Passages
+from policyproof_runtime.references import References, provision_name
+from policyproof_runtime.terms import STOP_WORDS, content_terms, contract_terms, stem
+
+Floats = npt.NDArray[np.float64]
+#: Ranks: (question, k) to at most k (position, score), best first.
+Ranked = Callable[[str, int], list[tuple[int, float]]]
+#: Reason code -> compiled cues.
+Cues = Mapping[str, Sequence[re.Pattern[str]]]
+
+CUE_CODES = (
+    "current_information_required",
+    "organization_specific_conclusion",
+    "legal_advice_boundary",
+    "high_stakes_recommendation",
+    "unsupported_comparison",
+    "outside_controlled_corpus",
+)
+SCOPE = (
+    *CUE_CODES,
+    "other_sources",  # laws, standards and versions of products that no passage speaks of
+    "unknown_names",  # names that no passage holds, and none that the corpus has
+    "unknown_names_beside",  # such names beside the name of a document of the corpus
+    "unknown_provisions",  # provisions asked for that the corpus does not have
+    "unknown_terms",  # share of the question's weight in terms that the corpus does not hold
+    "uncovered_terms",  # share that the best three passages together do not hold
+    "scattered_terms",  # share that the best passage does not hold
+    "figure_gap",  # a figure is asked for and no well matching sentence has one of its kind
+    "names_corpus",  # the question names a document or a provision of the corpus
+)
+COVERAGE = (
+    "best_for_question",  # 1 / rank of the best evidence among all passages, for the question
+    "score_for_question",  # its score as a share of the best score
+    "worst_part_rank",  # the same for the part that is covered worst ...
+    "worst_part_score",
+    "mean_part_rank",  # ... and for all parts on average
+    "mean_part_score",
+    "parts_led",  # share of the parts for which the evidence ranks first or second
+    "part_terms",  # weight of a part's terms in one passage of the evidence: the worst part
+    "figure_gap_here",  # a part asks for a figure that the evidence does not have
+    "documents_missing",  # share of the documents the question names that the evidence lacks
+    "provisions_missing",  # share of the provisions the question names that the evidence lacks
+)
+DEPTH = 100
+# A name in this many passages or fewer is mentioned in passing: the corpus does not treat it.
+RARE = 2
+# A part is ranked by its own words and by those of the whole question, which say what "it" is.
+QUESTION_SHARE = 0.5
+
+# Share of a part's weight that a sentence may lack and still speak of the same thing.
+PARAPHRASE = 0.5
+
+# A word in capitals inside a sentence names something: "Kansas", "GPT-5", "GOVERN".
+# Words of letters and digits ("o1") and acronyms are names wherever they stand.
+_NAME = re.compile(
+    r"(?<![.!?:] )(?<!^)\b[A-Z][\w-]*\w|\b[A-Z]{2,}[\w-]*"
+    r"|\b(?=\w*[A-Za-z])(?=\w*\d)[\w-]+(?:\.\d[\w-]*)*"
+)
+# What follows in brackets is explained by the words before it: "quality management system (QMS)".
+_BRACKETS = re.compile(r"\([^)]*\)")
+# Another source that could hold the answer: a law or a standard, or a product with its version.
+_SOURCE = re.compile(
+    r"\b(?:[A-Z][\w'’-]*\s+(?:(?:on|of|for|and|the)\s+)*)+"
+    r"(?:Act|Bill|Law|Directive|Regulation|Convention|Treaty|Order|Framework|Code|Measures|Statute)\b"
+    r"|\b[A-Z][\w/-]*\w (?:\d[\d.:-]*\b)(?! (?:of|January|February|March|April|May|June|July|August))"
+    r"|\b(?=[\w.-]*[A-Za-z])(?=[\w.-]*\d)[\w-]+(?:\.\d[\w-]*)*"
+)
+_PROVISION = re.compile(r"\b([A-Za-z]{3,})s?\s+(\d+(?:\.\d+)*|[IVXLC]+)\b")
+_SENTENCES = re.compile(r"(?<=[.;:!?])\s+|\n(?=\s*(?:\(\w{1,3}\)|\w{1,3}[.)]\s|[•\-–]))")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a question: its words, the passages it may be answered from, how well each does."""
+
+    text: str
+    scores: Floats
+
+
+class Reader:
+    """Reads questions against one corpus; features are plain numbers by name."""
+
+    def __init__(
+        self,
+        passages: Passages,
+        rank: Ranked,
+        lexicon: Bm25,
+        references: References,
+        cues: Cues,
+        publishers: Mapping[str, str],
+    ) -> None:
+        """``publishers`` maps a document id to who issued it; ``cues`` are read once."""
+        self._publishers = publishers
+        self.passages = passages
+        self.lexicon = lexicon
+        self.references = references
+        self._rank = rank
+        self._cues = cues
+        self._frequency = _stem_frequencies(lexicon)
+        self._provisions = _provision_names(passages)
+        self.scores = lru_cache(maxsize=512)(self._scores)
+        self.held = lru_cache(maxsize=4096)(self._held)
+
+    def scores(self, text: str) -> Floats:  # pragma: no cover  replaced by its cached form
+        """Return the score of every passage for ``text``, the best one being 1."""
+        raise NotImplementedError
+
+    def _scores(self, text: str) -> Floats:
+        scores = np.zeros(len(self.passages))
+        for position, score in self._rank(text, DEPTH):
+            scores[position] = score
+        return scores / (scores.max() or 1.0)
+
+    def _held(self, position: int) -> frozenset[str]:
+        return _stems(self.text(position))
+
+    def text(self, position: int) -> str:
+        """Return what a reader has before them: title, headings and text of a passage."""
+        return f"{self.passages.context(position)}\n{self.passages.retrieval_text(position)}"
+
+    def weights(self, text: str) -> dict[str, float]:
+        """Return the content stems of ``text`` and the weight of each: its idf."""
+        count = self.lexicon.count
+        stems = dict.fromkeys(stem(t) for t in content_terms(text))
+        return {s: _idf(self._frequency.get(s, 0), count) for s in stems}
+
+    def top(self, scores: Floats, k: int) -> list[int]:
+        """Return the ``k`` best positions with a positive score, ties in accepted order."""
+        order = np.argsort(-scores, kind="stable")[:k]
+        return [int(i) for i in order if scores[i] > 0]
+
+    def parts(self, question: str) -> list[Part]:
+        """Return the parts of ``question``, each with its scores.
+
+        In a question that names several sources, a part is asked of each source it names.
+        """
+        whole = self.scores(question)
+        several = len(self.named_sources(question)) > 1
+        parts = []
+        for text in asked_parts(question):
+            mixed = QUESTION_SHARE * whole + self.scores(text)
+            sources = self.named_sources(text) if several else ()
+            for held in sources or [range(len(mixed))]:
+                inside = np.zeros_like(mixed)
+                inside[list(held)] = mixed[list(held)]
+                parts.append(Part(text, inside / (inside.max() or 1.0)))
+        return parts
+
+    def named_sources(self, text: str) -> list[list[int]]:
+        """Return the passages of each publisher of whom ``text`` names a document.
+
+        Documents of one publisher count as one source: a name such as NIST means any of them.
+        """
+        found: dict[str, list[int]] = {}
+        for document, held in self.references.named(text).documents.items():
+            found.setdefault(self._publishers.get(document, document), []).extend(held)
+        return [found[name] for name in sorted(found)]
+
+    def unknown_names(self, question: str) -> list[str]:
+        """Return the names that ``question`` asks about and the corpus does not treat, in order."""
+        asked = " ".join(asked_parts(question))
+        names = dict.fromkeys(m.group() for m in _NAME.finditer(_BRACKETS.sub("", asked)))
+        explained = " ".join(_BRACKETS.findall(question))
+        return [name for name in names if name not in explained and self._is_rare(name)]
+
+    def _is_rare(self, name: str) -> bool:
+        terms = [t for t in contract_terms(name) if t not in STOP_WORDS and not t.isdigit()]
+        return any(self._frequency.get(stem(t), 0) <= RARE for t in terms)
+
+    def other_sources(self, question: str) -> list[str]:
+        """Return the laws, standards and versions it asks about that no passage names, in order."""
+        asked = " ".join(asked_parts(question))
+        names = dict.fromkeys(m.group().strip() for m in _SOURCE.finditer(asked))
+        return [name for name in names if self._is_elsewhere(name)]
+
+    def _is_elsewhere(self, name: str) -> bool:
+        word, _, number = name.lower().rpartition(" ")
+        named = self.references.named(name)
+        if word in self._provisions or named.documents or named.provisions:
+            return False
+        terms = [t for t in contract_terms(name) if t not in STOP_WORDS]
+        return bool(terms) and not self._occurs(terms)
+
+    def _occurs(self, terms: Sequence[str]) -> bool:
+        if not all(map(self.lexicon.df, terms)):
+            return False
+        run = f" {' '.join(terms)} "
+        found = self.top(self.lexicon.scores(terms), 10)
+        return any(run in f" {' '.join(contract_terms(self.text(i)))} " for i in found)
+
+    def unknown_provisions(self, question: str) -> list[str]:
+        """Return the provisions that ``question`` names in the corpus's manner but that it lacks."""
+        found = []
+        for match in _PROVISION.finditer(question):
+            word, number = match[1].lower(), match[2].lower()
+            words = self._provisions.get(word) or self._provisions.get(word.removesuffix("s"))
+            if words and number not in words:
+                found.append(match[0])
+        return found
+
+    def cues(self, question: str) -> dict[str, float]:
+        """Return 1 for each reason code of which ``question`` has a cue, else 0."""
+        return {
+            code: float(any(cue.search(question) for cue in self._cues.get(code, ())))
+            for code in CUE_CODES
+        }
+
+    def scope(self, question: str) -> dict[str, float]:
+        """Return the features of SCOPE."""
+        asked = " ".join(asked_parts(question))
+        weights = self.weights(asked)
+        best = self.top(self.scores(question), 5)
+        union = frozenset().union(*map(self.held, best[:3]))
+        named = self.references.named(question)
+        names = self.unknown_names(question)
+        unknown = {s: w for s, w in weights.items() if s not in self._frequency}
+        return self.cues(asked) | {
+            "other_sources": float(bool(self.other_sources(question))),
+            "unknown_names": 0.0 if named.documents else min(len(names), 2) / 2,
+            "unknown_names_beside": min(len(names), 2) / 2 if named.documents else 0.0,
+            "unknown_provisions": float(bool(self.unknown_provisions(question))),
+            "unknown_terms": _share(weights, unknown),
+            "uncovered_terms": _lacking(weights, union),
+            "scattered_terms": min((_lacking(weights, self.held(i)) for i in best), default=1.0),
+            "figure_gap": self.figure_gap(question, self.top(self.scores(question), 10)),
+            "names_corpus": float(bool(named.documents or (named.provisions and not names))),
+        }
+
+    def figure_gap(self, question: str, evidence: Sequence[int]) -> float:
+        """Return how far the evidence is from the figures that ``question`` asks for, 0 to 1.
+
+        A part that asks for a figure is as far as the nearest sentence that has one of its kind:
+        by the share of the part's weight that the sentence lacks, beyond what paraphrase explains.
+        The value is the mean over all parts.
+        """
+        parts = asked_parts(question)
+        wanted = [(part, figure[1]) for part in parts if (figure := wanted_figure(part))]
+        gaps = [self._nearest(part, figure, evidence) - PARAPHRASE for part, figure in wanted]
+        return sum(max(0.0, gap) for gap in gaps) / (1 - PARAPHRASE) / len(parts)
+
+    def _nearest(self, part: str, figure: re.Pattern[str], evidence: Sequence[int]) -> float:
+        weights = self.weights(part)
+        sentences = (s for i in evidence for s in self.sentences(i) if figure.search(s))
+        return min((_lacking(weights, _stems(s)) for s in sentences), default=1.0)
+
+    def sentences(self, position: int) -> list[str]:
+        """Return the sentences and list items of a passage, each on one line."""
+        text = self.passages.citation_text(position)
+        return [" ".join(s.split()) for s in _SENTENCES.split(text)]
+
+    def coverage(self, question: str, evidence: Sequence[int]) -> dict[str, float]:
+        """Return the features of COVERAGE for ``evidence``, positions of passages."""
+        if not evidence:
+            return dict.fromkeys(COVERAGE, 0.0) | {"documents_missing": 1.0}
+        parts = self.parts(question)
+        ranks = np.array([_reciprocal(part.scores, evidence) for part in parts])
+        shares = np.array([part.scores[list(evidence)].max() for part in parts])
+        whole = self.scores(question)
+        named = self.references.named(question)
+        given = set(evidence)
+        return {
+            "best_for_question": _reciprocal(whole, evidence),
+            "score_for_question": float(whole[list(evidence)].max()),
+            "worst_part_rank": float(ranks.min()),
+            "worst_part_score": float(shares.min()),
+            "mean_part_rank": float(ranks.mean()),
+            "mean_part_score": float(shares.mean()),
+            "parts_led": float((ranks >= 0.5).mean()),
+            "part_terms": min(self._part_terms(part, evidence) for part in parts),
+            "figure_gap_here": self.figure_gap(question, evidence),
+            "documents_missing": _missing(self.named_sources(question), given),
+            "provisions_missing": _missing([held for held, _ in named.provisions], given),
+        }
+
+    def _part_terms(self, part: Part, evidence: Sequence[int]) -> float:
+        weights = self.weights(part.text)
+        return max(1 - _lacking(weights, self.held(i)) for i in evidence)
+
+
+def _idf(df: int, count: int) -> float:
+    return float(np.log(1 + (count - df + 0.5) / (df + 0.5)))
+
+
+def _share(weights: Mapping[str, float], chosen: Mapping[str, float]) -> float:
+    total = sum(weights.values())
+    return sum(chosen.values()) / total if total else 1.0
+
+
+def _lacking(weights: Mapping[str, float], held: frozenset[str]) -> float:
+    return _share(weights, {s: w for s, w in weights.items() if s not in held})
+
+
+def _reciprocal(scores: Floats, evidence: Sequence[int]) -> float:
+    """Return 1 / rank of the best of ``evidence``; 0 if none of it has a score."""
+    best = scores[list(evidence)].max()
+    return float(1 / (1 + (scores > best).sum())) if best > 0 else 0.0
+
+
+def _missing(groups: Sequence[Sequence[int]], given: set[int]) -> float:
+    return sum(given.isdisjoint(group) for group in groups) / len(groups) if groups else 0.0
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, contract_terms(text)))
+
+
+def _stem_frequencies(lexicon: Bm25) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for term in lexicon.terms():
+        found[stem(term)] = max(found.get(stem(term), 0), lexicon.df(term))
+    return found
+
+
+def _provision_names(passages: Passages) -> dict[str, set[str]]:
+    """Return the numbers of the corpus's provisions by the word before them."""
+    found: dict[str, set[str]] = {}
+    headings = {h for path in passages.column("path") for h in path or ()}
+    for heading in sorted(headings | set(passages.column("label"))):
+        word, _, number = (provision_name(heading) or "").rpartition(" ")
+        if word:
+            found.setdefault(word, set()).add(number)
+    return found

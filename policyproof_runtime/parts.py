@@ -1,0 +1,87 @@
+"""What a question asks for: its separable parts, and what kind of answer each one wants."""
+
+from __future__ import annotations
+
+import re
+
+from policyproof_runtime.terms import content_terms, stem
+
+_SENTENCE = re.compile(r"(?<=[.?!])\s+")
+# A sentence that asks; the others tell the situation the question is about.
+_ASKING = re.compile(
+    r"\?|\b(?:asks|wants to know)\b"
+    r"|^(?:please |and )?(?:list|give|compare|name|explain|describe|tell|state|show|map|classify)\b",
+    re.IGNORECASE,
+)
+_ASKED_WITH = (
+    "what|which|who|whom|whose|when|where|why|how|is|are|was|were|does|do|did|can|could|must|may|"
+    "will|would|should|by|in|for|to|within|on|under|at"
+)
+_JOINT = re.compile(
+    rf"[,;:]?\s+(?:and|but|or)\s+(?=(?:{_ASKED_WITH})\b)"
+    r"|;\s+"
+    r"|,\s+(?=(?:what|which|who|whom|when|where|why|how|must|does|do|is|are|by|within)\b)"
+    r"|\s*\(\d\)\s+",
+    re.IGNORECASE,
+)
+# A figure with what it counts. Order matters: a duration is also a number.
+_NUMERAL = (
+    r"(?:\d[\d.,\u00a0]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|thirty|"
+    r"half|a|each|both)"
+)
+_KINDS: tuple[tuple[str, str, str], ...] = (
+    (
+        "percentage",
+        r"\b(?:percent(?:age)?|per cent|error rate|positive rate|what (?:rate|share|accuracy))\b",
+        r"\d\s?%|\bper ?cent|percentage|\b0\.\d",
+    ),
+    (
+        "duration",
+        r"\bhow (?:long|soon|quickly|fast|often|much time)\b|\b(?:how many|what) \w* ?(?:hours|days|weeks|"
+        r"months|years|period|deadline|term)\b|\bhow long\b|\bdeadlines?\b",
+        rf"\b{_NUMERAL}[ -](?:\w+ )?(?:milli)?(?:second|minute|hour|day|week|month|year)s?\b"
+        r"|\b(?:period|immediately|without (?:undue )?delay|annual|lifetime)\b",
+    ),
+    (
+        "money",
+        r"\b(?:what|which|how (?:high|much)) [^?]{0,30}(?:fee|price|fine|fines|euro|paid|cost|ceiling)\b",
+        r"\b(?:EUR|USD)\b|[$€]\s?\d",
+    ),
+    (
+        "date",
+        r"\b(?:on|by|from|until) (?:which|what) (?:date|day|month|year)\b|\bin what (?:month|year)\b",
+        r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|"
+        r"19\d\d|20\d\d)\b",
+    ),
+    ("number", r"\bwhat number\b|\bnumeric\b|\bscore\b", r"\d"),
+)
+_COUNTED = re.compile(r"\bhow many ((?:[\w-]+\s?){1,4})", re.IGNORECASE)
+KINDS = tuple((name, re.compile(q, re.I), re.compile(a, re.I)) for name, q, a in _KINDS)
+
+
+def asked_parts(question: str) -> tuple[str, ...]:
+    """Return the clauses of ``question`` that ask for something, in order; at least one.
+
+    "Who must register, and by when?" asks for two things. Sentences that only tell a situation are
+    left out; a clause without a content word belongs to the one before it.
+    """
+    sentences = [s for s in _SENTENCE.split(question.strip()) if s]
+    asking = [s for s in sentences if _ASKING.search(s)] or sentences
+    parts: list[str] = []
+    for sentence in asking:
+        for clause in filter(None, map(str.strip, _JOINT.split(sentence))):
+            if parts and not content_terms(clause):
+                parts[-1] = f"{parts[-1]} {clause}"
+            else:
+                parts.append(clause)
+    return tuple(parts) or (question,)
+
+
+def wanted_figure(part: str) -> tuple[str, re.Pattern[str]] | None:
+    """Return the kind of figure that ``part`` asks for and what such a figure looks like."""
+    if counted := _COUNTED.search(part):
+        # A number of something stands just before its name: "100 external red teamers".
+        stems = [stem(t)[:6] for t in content_terms(counted[1])] or ["\\d"]
+        found = re.compile(rf"\b{_NUMERAL}[ -](?:[\w-]+ ){{0,3}}(?:{'|'.join(stems)})", re.IGNORECASE)
+        return "number", found
+    return next(((name, answer) for name, asked, answer in KINDS if asked.search(part)), None)
