@@ -19,6 +19,7 @@ _MODULES = {
     "retrieve": "cli_ask",
     "build": "cli_build",
     "export": "cli_build",
+    "diff": "cli_diff",
     "verify": "cli_store",
     "pack": "cli_store",
     "unpack": "cli_store",

@@ -22,7 +22,7 @@ _REASONS = {
 
 def show_answer(answer: Answer) -> None:
     """Print an answer or an abstention on stdout."""
-    console = _console()
+    console = new_console()
     if answer.decision == "answer":
         console.print(Text("Answer", "bold green"), _measure(answer))
         for citation in answer.citations:
@@ -42,7 +42,7 @@ def show_answer(answer: Answer) -> None:
 
 def show_hits(hits: Sequence[Hit], passages: Passages) -> None:
     """Print ranked passages on stdout."""
-    console = _console()
+    console = new_console()
     if not hits:
         console.print("No passage matches.")
         return
@@ -67,7 +67,8 @@ def _steers(character: str) -> bool:
     return control or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069"
 
 
-def _console() -> Console:
+def new_console() -> Console:
+    """Return a console on stdout: no wider than can be read, of a fixed width in a pipe."""
     console = Console(highlight=False, soft_wrap=False)
     if console.is_terminal:
         console.width = min(console.width, _READABLE)
