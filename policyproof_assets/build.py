@@ -1,11 +1,12 @@
 """Builds a corpus: every phase from the memo where it is known, in workers where it is not."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,14 @@ from policyproof_assets.corpus.profiles import load_profile, load_review
 from policyproof_assets.corpus.reading import join_pages, page_ranges, read_pages
 from policyproof_assets.errors import ExtractError, SourceError
 from policyproof_assets.manifests import Corpus, Document
-from policyproof_assets.pipeline import PHASES, Job, known_parts, rules_of, run_phases
+from policyproof_assets.pipeline import (
+    PHASES,
+    Job,
+    digest_of_review,
+    known_parts,
+    rules_of,
+    run_phases,
+)
 from policyproof_assets.project import Project
 from policyproof_assets.store import Store
 from policyproof_assets.workers import BoundedProcesses, run_each
@@ -101,18 +109,22 @@ class Build:
     @cached_property
     def _jobs(self) -> dict[str, Job]:
         vocabulary = self.project.model("bert-base-uncased-vocab")
+        profiles = {
+            name: load_profile(self.project.find(self.corpus, "profiles", name))
+            for name in dict.fromkeys(document.profile for document in self.corpus.documents)
+        }
+        rules = {name: rules_of(profile, vocabulary) for name, profile in profiles.items()}
         jobs = {}
         for document in self.corpus.documents:
-            profile = load_profile(self.project.find(self.corpus, "profiles", document.profile))
             review = load_review(self.project.review(self.corpus, document.id))
             jobs[document.id] = Job(
                 store=self.store,
                 document=document,
                 namespace=self.corpus.namespace,
-                profile=profile,
+                profile=profiles[document.profile],
                 review=review,
                 vocabulary=vocabulary,
-                rules=rules_of(profile, review, vocabulary),
+                rules={**rules[document.profile], "review": digest_of_review(review)},
             )
         return jobs
 
@@ -149,15 +161,14 @@ class Build:
         """Read the pages of ``documents``, shared out by ranges of pages."""
         with tempfile.TemporaryDirectory(prefix="policyproof-") as folder:
             tasks, owners = self._page_tasks(documents, Path(folder))
-            found: dict[str, list[Any]] = {document.id: [] for document in documents}
+            missing, found = Counter(owners), defaultdict[str, list[Any]](list)
+            by_id = {document.id: document for document in documents}
             for index, result in self._each("pages", read_pages, tasks):
-                if isinstance(result, PolicyProofError):
-                    self._leave_out(owners[index], result)
-                else:
-                    found[owners[index]].append(result)
-            for document in documents:
-                if document.id not in self.work.left_out:
-                    self._keep_pages(document, found[document.id])
+                owner = owners[index]
+                found[owner].append(result)
+                missing[owner] -= 1
+                if not missing[owner]:
+                    self._keep_pages(by_id[owner], found.pop(owner))
         self._raise_faults()
 
     def _page_tasks(
@@ -178,9 +189,12 @@ class Build:
                 owners.append(document.id)
         return tasks, owners
 
-    def _keep_pages(self, document: Document, frames: Sequence[Any]) -> None:
+    def _keep_pages(self, document: Document, results: Sequence[Any]) -> None:
         try:
-            part = self.store.put_part(document.id, join_pages(frames))
+            for result in results:
+                if isinstance(result, ExtractError):
+                    raise result
+            part = self.store.put_part(document.id, join_pages(results))
         except ExtractError as error:
             self._leave_out(document.id, error)
             return
@@ -231,7 +245,8 @@ def _up_to(name: str) -> list[str]:
     return [phase.name for phase in PHASES if phase.name in needed]
 
 
-def libraries() -> dict[str, str]:
+@cache
+def libraries() -> Mapping[str, str]:
     """Return the installed versions of the libraries that shape bytes."""
     return {name: version(name) for name in LIBRARIES}
 

@@ -152,14 +152,18 @@ PHASES = (
 )
 
 
-def rules_of(profile: Profile, review: Review, vocabulary: Path) -> dict[str, str]:
-    """Return the digest of every set of rules a phase may read."""
+def rules_of(profile: Profile, vocabulary: Path) -> dict[str, str]:
+    """Return the digest of every set of rules a kind of document has, by name."""
     digests = {
         name: str(Digest.of_json(value)) for name, value in profile.model_dump(mode="json").items()
     }
-    digests["review"] = str(Digest.of_json(review.model_dump(mode="json")))
     digests["vocabulary"] = str(Digest.of(vocabulary.read_bytes()))
     return digests
+
+
+def digest_of_review(review: Review) -> str:
+    """Return the digest of a document's review."""
+    return str(Digest.of_json(review.model_dump(mode="json")))
 
 
 def known_parts(job: Job, parts: Mapping[str, Part], names: Sequence[str]) -> dict[str, Part]:

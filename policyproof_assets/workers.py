@@ -72,7 +72,7 @@ def run_each(
     """
     futures = {executor.submit(fn, *args): i for i, (_, args) in enumerate(tasks)}
     for future in as_completed(futures):
-        index = futures[future]
+        index = futures.pop(future)  # no result is held once it has been taken
         yield index, _outcome(future, tasks[index][0])
 
 
