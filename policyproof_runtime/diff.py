@@ -8,7 +8,6 @@ sentence moves the ends of all passages after it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +30,8 @@ _WRAPPED = re.compile(r"(\w+(?:-\w+)*)-[ \t]*\n\s*(\w+(?:-\w+)*)")
 
 # Positions of passages of one side, in order.
 _Run = list[int]
+# As difflib gives them: tag, first and end of the old side, first and end of the new side.
+_Block = tuple[str, int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -96,30 +97,32 @@ class _Comparer:
         self._a, self._b = words[: len(old)], words[len(old) :]
 
     def run(self) -> Comparison:
-        exact = self._match({}, by_heading=True)  # 1
-        anchors = _ascending(exact)
-        moved = self._match(exact, by_heading=False)  # 2
-        moved |= {i: j for i, j in exact.items() if i not in anchors}
-        other_lines = [(i, j) for i, j in anchors.items() if self._lines_differ(i, j)]
+        blocks = SequenceMatcher(
+            None, _keys(self._old, self._a), _keys(self._new, self._b), autojunk=False
+        ).get_opcodes()
+        equal = [
+            (i, j)
+            for tag, i, i_end, j, j_end in blocks
+            if tag == "equal"
+            for i, j in zip(range(i, i_end), range(j, j_end), strict=True)
+        ]  # 1
+        other_lines = [(i, j) for i, j in equal if self._lines_differ(i, j)]
+        moved = self._moved(dict(equal))  # 2
         found: list[tuple[float, Change]] = [
             *((j, self._change("same_words", [i], [j])) for i, j in other_lines),
             *((j, self._change("moved", [i], [j])) for i, j in moved.items()),
-            *self._left_over(anchors, moved),  # 3
+            *self._left_over(blocks, moved),  # 3
         ]
         changes = tuple(change for _, change in sorted(found, key=lambda item: item[0]))
-        return Comparison(changes, len(anchors) - len(other_lines))
+        return Comparison(changes, len(equal) - len(other_lines))
 
-    def _match(self, taken: dict[int, int], *, by_heading: bool) -> dict[int, int]:
-        """Pair passages of the same words that are not ``taken``, the first with the first."""
-
-        def key(piece: Piece, words: tuple[str, ...]) -> Any:
-            return (piece.scope, piece.heading, words) if by_heading else words
-
+    def _moved(self, equal: dict[int, int]) -> dict[int, int]:
+        """Pair passages of the same words that are not ``equal``, the first with the first."""
         places: dict[Any, deque[int]] = defaultdict(deque)
-        for j in sorted(set(range(len(self._new))).difference(taken.values())):
-            places[key(self._new[j], self._b[j])].append(j)
-        free = [(i, places.get(key(p, self._a[i]))) for i, p in enumerate(self._old)]
-        return {i: js.popleft() for i, js in free if i not in taken and js}
+        for j in sorted(set(range(len(self._b))).difference(equal.values())):
+            places[self._b[j]].append(j)
+        free = [(i, places.get(words)) for i, words in enumerate(self._a) if i not in equal]
+        return {i: js.popleft() for i, js in free if js}
 
     def _lines_differ(self, i: int, j: int) -> bool:
         return self._old[i].citation.excerpt != self._new[j].citation.excerpt
@@ -129,30 +132,32 @@ class _Comparer:
         return Change(kind, tuple(old), tuple(new), words)
 
     def _left_over(
-        self, anchors: dict[int, int], moved: dict[int, int]
+        self, blocks: Sequence[_Block], moved: dict[int, int]
     ) -> Iterator[tuple[float, Change]]:
-        olds = _gaps(self._old, anchors, moved)
-        news = _gaps(self._new, anchors.values(), moved.values())
-        pairs = [(olds[gap], news[gap]) for gap in olds if gap in news]
+        taken = set(moved.values())
+        olds: dict[Any, _Run] = {}
+        news: dict[Any, _Run] = {}
+        place: dict[int, int] = {}  # where on the new side an old passage would stand
+        for n, (_, i, i_end, j, j_end) in enumerate(b for b in blocks if b[0] != "equal"):
+            place |= dict.fromkeys(range(i, i_end), j)
+            _group(olds, n, self._old, [k for k in range(i, i_end) if k not in moved])
+            _group(news, n, self._new, [k for k in range(j, j_end) if k not in taken])
+        pairs = [(run, news[key]) for key, run in olds.items() if key in news]
         pairs += self._alike(
-            [run for gap, run in olds.items() if gap not in news],
-            [run for gap, run in news.items() if gap not in olds],
+            [run for key, run in olds.items() if key not in news],
+            [run for key, run in news.items() if key not in olds],
         )
-        removed = {i for run in olds.values() for i in run}
-        added = {j for run in news.values() for j in run}
-        replaced: dict[int, int] = {}
+        removed = [i for run in olds.values() for i in run]
+        added = [j for run in news.values() for j in run]
         for left, right in pairs:
             if change := self._compare(left, right):
-                removed.difference_update(left)
-                added.difference_update(right)
+                removed = sorted(set(removed).difference(left))
+                added = sorted(set(added).difference(right))
                 yield right[0], change
             else:
-                replaced |= dict.fromkeys(left, right[0])
+                place |= dict.fromkeys(left, right[0])
+        yield from ((place[i] - 0.5, self._change("removed", [i], [])) for i in removed)
         yield from ((j, self._change("added", [], [j])) for j in added)
-        for i in sorted(removed):
-            before = max((k for k in anchors if k < i), default=None)
-            place = -1 if before is None else anchors[before]
-            yield replaced.get(i, place + 1) - 0.5, self._change("removed", [i], [])
 
     def _alike(self, removed: list[_Run], added: list[_Run]) -> list[tuple[_Run, _Run]]:
         """Pair each run with the one elsewhere that shares most of its words' order."""
@@ -192,32 +197,13 @@ def _words(text: str, known: frozenset[str]) -> tuple[str, ...]:
     return tuple(_WRAPPED.sub(join, text).split())
 
 
-def _ascending(pairs: dict[int, int]) -> dict[int, int]:
-    """Return the longest part of ``pairs`` that keeps its order (patience sorting)."""
-    ends: list[int] = []  # the smallest right side that ends a run of each length
-    runs: list[Any] = []  # such a run, as (pair, the run before it)
-    for i, j in sorted(pairs.items()):
-        length = bisect_left(ends, j)
-        run = ((i, j), runs[length - 1] if length else None)
-        ends[length : length + 1], runs[length : length + 1] = [j], [run]
-    found, rest = [], runs[-1] if runs else None
-    while rest:
-        pair, rest = rest
-        found.append(pair)
-    return dict(reversed(found))
+def _keys(side: Sequence[Piece], words: Sequence[tuple[str, ...]]) -> list[Any]:
+    return [(piece.scope, piece.heading, w) for piece, w in zip(side, words, strict=True)]
 
 
-def _gaps(side: Sequence[Piece], anchors: Any, moved: Any) -> dict[Any, _Run]:
-    """Group what is neither same nor moved by heading and the number of anchors before it."""
-    anchors, moved = set(anchors), set(moved)
-    passed: Counter[Any] = Counter()
-    gaps: dict[Any, _Run] = {}
-    for i, piece in enumerate(side):
-        place = piece.scope, piece.heading
-        passed[place] += i in anchors
-        if i not in anchors and i not in moved:
-            gaps.setdefault((place, passed[place]), []).append(i)
-    return gaps
+def _group(runs: dict[Any, _Run], block: int, side: Sequence[Piece], positions: _Run) -> None:
+    for i in positions:
+        runs.setdefault((block, side[i].scope, side[i].heading), []).append(i)
 
 
 def _shingles(words: Sequence[Sequence[str]], run: _Run) -> set[tuple[str, ...]]:
@@ -225,9 +211,7 @@ def _shingles(words: Sequence[Sequence[str]], run: _Run) -> set[tuple[str, ...]]
     return {tuple(text[i : i + _SHINGLE]) for i in range(max(1, len(text) - _SHINGLE + 1))}
 
 
-def _differences(
-    a: Sequence[str], b: Sequence[str], codes: Sequence[tuple[str, int, int, int, int]]
-) -> list[Words]:
+def _differences(a: Sequence[str], b: Sequence[str], codes: Sequence[_Block]) -> list[Words]:
     merged: list[list[int]] = []
     for tag, i, i_end, j, j_end in codes:
         if tag != "equal":
