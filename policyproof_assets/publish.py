@@ -13,6 +13,7 @@ import polars as pl
 
 from policyproof_assets.build import Build, Progress, Work, libraries, no_progress, open_build
 from policyproof_assets.code import code_digest
+from policyproof_assets.embeddings import embed_passages
 from policyproof_assets.evaluation.benchmarks import Question, check_passages, load_benchmark
 from policyproof_assets.evaluation.retrieval import (
     mean_scores,
@@ -27,12 +28,15 @@ from policyproof_assets.project import Project
 from policyproof_assets.store import Store
 from policyproof_assets.workers import BoundedProcesses
 from policyproof_runtime.bm25 import freeze
+from policyproof_runtime.dense import Neural
 from policyproof_runtime.digest import Digest
+from policyproof_runtime.models import ROLES, Model, load_model, read_model
 from policyproof_runtime.objects import Part, Snapshot
 from policyproof_runtime.passages import Passages
+from policyproof_runtime.records import to_json
 from policyproof_runtime.release import Document as ReleasedDocument
 from policyproof_runtime.release import Phase, Release
-from policyproof_runtime.retrieve import make_methods
+from policyproof_runtime.retrieve import Method, make_methods
 
 
 class Publisher:
@@ -41,6 +45,7 @@ class Publisher:
     def __init__(self, build: Build) -> None:
         self._build = build
         self._store = build.store
+        self._frames: dict[Digest, pl.DataFrame] = {}
         self.corpus = build.corpus
 
     def expected(self) -> dict[str, Any]:
@@ -49,8 +54,10 @@ class Publisher:
         return read_toml(path) if path else {}
 
     def frame(self, snapshot: Snapshot) -> pl.DataFrame:
-        """Return all rows of a phase."""
-        return self._store.phase_frame(snapshot.digest)
+        """Return all rows of a phase, which are kept: reading every part is what costs."""
+        if snapshot.digest not in self._frames:
+            self._frames[snapshot.digest] = self._store.phase_frame(snapshot.digest)
+        return self._frames[snapshot.digest]
 
     def table(self, part: Part) -> pl.DataFrame:
         """Return the rows of a part made for the whole corpus."""
@@ -63,7 +70,7 @@ class Publisher:
 
     def indexes(self, passages: Snapshot) -> dict[str, Part]:
         """Return everything frozen for retrieval, by the name it has in a release."""
-        rules, frame = self.retrieval(), self.frame(passages)
+        rules = self.retrieval()
         documents = self._build.documents
         titles = {document.id: document.title for document in documents}
         files = self._build.project.finding_aids(self.corpus)
@@ -72,10 +79,15 @@ class Publisher:
         makers: dict[str, tuple[Any, Callable[[], Any]]] = {
             "fields": (
                 [rules, titles, [str(Digest.of(path.read_bytes())) for path in files]],
-                lambda: fields_table(frame, titles, load_finding_aids(files, frame), rules),
+                lambda: fields_table(
+                    self.frame(passages),
+                    titles,
+                    load_finding_aids(files, self.frame(passages)),
+                    rules,
+                ),
             ),
-            "references": (named, lambda: references_table(frame, documents)),
-            "thesaurus": (groups, lambda: thesaurus_table(groups, frame)),
+            "references": (named, lambda: references_table(self.frame(passages), documents)),
+            "thesaurus": (groups, lambda: thesaurus_table(groups, self.frame(passages))),
         }
         parts = {"bm25": self.index(passages)}
         for name, (inputs, make) in makers.items():
@@ -84,14 +96,34 @@ class Publisher:
         return parts
 
     def retrieval(self) -> dict[str, Any]:
-        """Return the parameters of retrieval."""
-        return read_toml(self._build.project.manifests / "policy" / "retrieval.toml")
+        """Return the parameters of retrieval, each model it names described under its role."""
+        manifests = self._build.project.manifests
+        rules = read_toml(manifests / "policy" / "retrieval.toml")
+        named = {role: rules[f"{role}_model"] for role in ROLES if f"{role}_model" in rules}
+        models = {role: load_model(name, manifests / "models") for role, name in named.items()}
+        return rules | {role: to_json(model) for role, model in models.items()}
+
+    def models(self) -> dict[str, Model]:
+        """Return the models that retrieval runs, by role."""
+        rules = self.retrieval()
+        return {role: read_model(rules[role]) for role in ROLES if role in rules}
+
+    def embeddings(self, passages: Snapshot) -> dict[str, Snapshot]:
+        """Return the phase of embeddings, under its name; {} if retrieval names no dense model."""
+        model = self.models().get("dense")
+        if model is None:
+            return {}
+        snapshot, new = embed_passages(self._store, passages, model)
+        self._build.work.made += new
+        self._build.work.known += len(snapshot.parts) - new
+        return {"embeddings": snapshot}
 
     def questions(self, passages: Snapshot) -> tuple[Question, ...]:
         """Return the benchmark of the corpus, checked against its passages; () if it has none."""
         path = self._build.project.data(self.corpus, "benchmarks", ".yaml")
         questions = load_benchmark(path) if path else ()
-        check_passages(questions, self.frame(passages))
+        if questions:
+            check_passages(questions, self.frame(passages))
         return questions
 
     def splits(self, passages: Snapshot) -> dict[str, str]:
@@ -103,6 +135,7 @@ class Publisher:
     def benchmark(self, passages: Snapshot) -> Part:
         """Return the ranking and the scores of every benchmark question, by method."""
         questions, parts = self.questions(passages), self.indexes(passages)
+        embeddings = self.embeddings(passages)
         key = _key(
             "benchmark",
             "policyproof_assets.evaluation.retrieval",
@@ -110,15 +143,19 @@ class Publisher:
             questions=Digest.of_json([q.model_dump(mode="json") for q in questions]),
             retrieval=Digest.of_json(self.retrieval()),
             **{name: part.object for name, part in parts.items()},
+            **{name: snapshot.digest for name, snapshot in embeddings.items()},
         )
         return self._made(key, lambda: self._scored(questions, passages, parts))
 
     def _scored(
         self, questions: tuple[Question, ...], passages: Snapshot, parts: Mapping[str, Part]
     ) -> pl.DataFrame:
+        if not questions:
+            return score_questions(questions, {}, {})
         served = Passages(self._store.phase(passages.digest), {})
         tables = {name: self._store.table(part.object) for name, part in parts.items()}
         methods = make_methods(tables, served, self.retrieval(), self._build.documents)
+        methods |= self._neural_methods(passages, served, methods["bm25"])
         ids = served.column("passage_id")
         ranks = {
             name: lambda question, k, rank=rank: [ids[i] for i, _ in rank(question, k)]
@@ -126,16 +163,35 @@ class Publisher:
         }
         return score_questions(questions, self.splits(passages), ranks)
 
+    def _neural_methods(
+        self, passages: Snapshot, served: Passages, lexical: Method
+    ) -> dict[str, Method]:
+        """Return the methods whose models retrieval names."""
+        rules = self.retrieval()
+        neural = Neural(
+            rules,
+            lambda: self._store.phase(self.embeddings(passages)["embeddings"].digest),
+            served.retrieval_text,
+            lexical,
+        )
+        dense: dict[str, Method] = {"dense": neural.dense, "hybrid": neural.hybrid}
+        rerank: dict[str, Method] = {"rerank": neural.rerank}
+        return (dense if "dense" in rules else {}) | (rerank if {*ROLES} <= {*rules} else {})
+
     def figures(self, snapshots: Mapping[str, Snapshot]) -> dict[str, Any]:
-        """Return the figures of every phase, by phase."""
-        names = [name for name in OBSERVED if name in snapshots]
+        """Return the figures of every phase that something is expected of, by phase."""
+        expected = self.expected()
+        names = [name for name in OBSERVED if name in snapshots and name in expected]
         inputs = {name: snapshots[name].digest for name in names}
         part = self._made(
             _key("figures", "policyproof_assets.figures", **inputs),
             lambda: pl.DataFrame(
                 {
                     "phase": names,
-                    "figures": [json.dumps(observe(n, self.frame(snapshots[n]))) for n in names],
+                    "figures": [
+                        json.dumps(observe(n, self._store.phase_frame(snapshots[n].digest)))
+                        for n in names
+                    ],
                 }
             ),
         )
@@ -162,11 +218,14 @@ class Publisher:
             corpus=self.corpus.id,
             title=self.corpus.title,
             documents=self._documents(snapshots["pages"]),
-            phases={name: Phase.of(snapshot) for name, snapshot in snapshots.items()},
+            phases={
+                name: Phase.of(snapshot)
+                for name, snapshot in {**snapshots, **self.embeddings(passages)}.items()
+            },
             index={name: part.object for name, part in self.indexes(passages).items()}
             | {"benchmark": benchmark.object},
             libraries=libraries(),
-            models={},
+            models={k: v for model in self.models().values() for k, v in model.digests().items()},
             retrieval=self.retrieval(),
             gate=self._gate(),
             scores=self.scores(benchmark),

@@ -24,6 +24,7 @@ _MODULES = {
     "pack": "cli_store",
     "unpack": "cli_store",
     "gc": "cli_store",
+    "models": "cli_models",
 }
 
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from policyproof_runtime.answer import Answerer
 from policyproof_runtime.bm25 import Bm25
 from policyproof_runtime.objects import ObjectStore
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.release import Release, load_release, objects_of
-from policyproof_runtime.retrieve import RETRIEVAL_INDEXES, Retriever, make_methods
+from policyproof_runtime.retrieve import RETRIEVAL_INDEXES, Method, Retriever, make_methods
 from policyproof_runtime.sufficiency import Gate
 from policyproof_runtime.types import Answer, Hit
 
+if TYPE_CHECKING:
+    from policyproof_runtime.dense import Neural
+
 BM25_INDEX = "bm25"
+NEURAL_METHODS = ("dense", "hybrid", "rerank")
 
 
 class Corpus:
@@ -35,6 +40,8 @@ class Corpus:
                 store.read(digest)
         tables = {n: store.table(d) for n, d in release.index.items() if n in RETRIEVAL_INDEXES}
         methods = make_methods(tables, self.passages, release.retrieval, release.documents)
+        self._store, self._lexical = store, methods["bm25"]
+        methods |= {name: self._neural_method(name) for name in NEURAL_METHODS}
         default = release.retrieval.get("method", "bm25")
         self._retriever = Retriever(self.passages, methods, default)
 
@@ -48,6 +55,25 @@ class Corpus:
         gate = Gate.from_params(self.release.gate)
         digest = str(self.release.digest)
         return Answerer(self._retriever, gate, self._bm25, self.name, digest)
+
+    def _neural_method(self, name: str) -> Method:
+        def rank(question: str, k: int) -> list[tuple[int, float]]:
+            method: Method = getattr(self._neural, name)
+            return method(question, k)
+
+        return rank
+
+    @cached_property
+    def _neural(self) -> Neural:
+        # Imported when such a method is asked for: a question without it waits for nothing.
+        from policyproof_runtime.dense import Neural
+
+        return Neural(
+            self.release.retrieval,
+            lambda: self._store.phase(self.release.phase("embeddings").snapshot),
+            self.passages.retrieval_text,
+            self._lexical,
+        )
 
     def retrieve(self, question: str, top_k: int = 10, method: str | None = None) -> list[Hit]:
         """Return up to ``top_k`` passages, best first.

@@ -42,6 +42,11 @@ class TokenCounter:
         self._tokenizer.normalizer = BertNormalizer(lowercase=True)
         self._tokenizer.pre_tokenizer = BertPreTokenizer()
 
+    def ids(self, text: str) -> list[int]:
+        """Return the ids of the tokens of ``text``, without special tokens, however many."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
     def count(self, text: str) -> int:
         """Return the number of tokens of ``text``."""
         return len(self._tokenizer.encode(text, add_special_tokens=False))

@@ -1,0 +1,70 @@
+"""``policyproof models``: which models there are, and adding one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from policyproof_runtime.cli_options import note, pipeline
+from policyproof_runtime.models import Model, find_model, how_to_get, load_model, load_models
+
+
+@click.group("models", invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per model.")
+@click.pass_context
+def models_command(context: click.Context, as_json: bool) -> None:  # noqa: FBT001 -- click
+    """List the models that manifests describe, and where they are installed."""
+    if context.invoked_subcommand is not None:
+        return
+    rows = [_row(model) for model in load_models().values()]
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(row, ensure_ascii=False))
+    else:
+        _show(rows)
+
+
+@models_command.command("add")
+@click.argument("model_id", metavar="ID")
+@click.option(
+    "--from",
+    "folder",
+    metavar="PATH",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with the files of the model; without it they are downloaded.",
+)
+def add_command(model_id: str, folder: Path | None) -> None:
+    """Install a model after verifying the size and digest of every file."""
+    model = load_model(model_id)
+    there = find_model(model)
+    if there is not None:
+        note(f"{model_id} is installed already: {there.origin}")
+        return
+    click.echo(pipeline("models").add_model(model, folder))
+
+
+def _row(model: Model) -> dict[str, Any]:
+    found = find_model(model)
+    return {
+        "id": model.id,
+        "role": model.role,
+        "licence": model.licence,
+        "bytes": model.size,
+        "installed": found is not None,
+        "from": found.origin if found else None,
+        "get": None if found else how_to_get(model),
+    }
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
+    lines = [("MODEL", "ROLE", "LICENCE", "SIZE", "INSTALLED")]
+    for row in rows:
+        size, state = f"{row['bytes'] / 1e6:.0f} MB", row["from"] or f"no: {row['get']}"
+        lines.append((row["id"], row["role"], row["licence"], size, state))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
+        click.echo("  ".join(cells).rstrip())

@@ -1,0 +1,126 @@
+"""Dense retrieval: the exact inner product of a question with every passage, and what builds on it.
+
+The models are loaded when such a method is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from policyproof_runtime.encoder import Encoder, Vectors
+from policyproof_runtime.errors import ReleaseError
+from policyproof_runtime.models import Model, read_model
+from policyproof_runtime.rerank import CANDIDATES, Reranker
+
+Ranking = list[tuple[int, float]]
+
+RRF_K = 60
+# Ranks that fusion reads; one beyond it adds less than the difference of neighbours at the top.
+RRF_DEPTH = 100
+# Vectors kept of the last questions, 1.5 kB each.
+_QUESTIONS = 1_000
+
+
+def embedding_schema(width: int) -> pa.Schema:
+    """Return the columns of the embeddings phase."""
+    return pa.schema(
+        [
+            pa.field("passage_id", pa.string(), nullable=False),
+            pa.field("embedding", pa.list_(pa.float32(), width), nullable=False),
+        ]
+    )
+
+
+def vectors_of(table: pa.Table) -> Vectors:
+    """Return the embeddings as rows of one matrix, without a copy where they lie together."""
+    column = table["embedding"].combine_chunks()
+    flat: Vectors = column.flatten().to_numpy()
+    return flat.reshape(len(column), column.type.list_size)
+
+
+def nearest(vectors: Vectors, query: Vectors, k: int) -> Ranking:
+    """Return the ``k`` largest inner products as (position, score); ties go to the earlier."""
+    scores = vectors @ query
+    if k < len(scores):
+        threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+        found = np.flatnonzero(scores >= threshold)
+    else:
+        found = np.arange(len(scores))
+    order = found[np.lexsort((found, -scores[found]))[:k]]
+    return [(int(i), float(scores[i])) for i in order]
+
+
+def fuse(rankings: Sequence[Ranking], k: int) -> Ranking:
+    """Return the ``k`` best by Σ 1 / (60 + rank) (Cormack et al. 2009); ties go to the earlier."""
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, (position, _) in enumerate(ranking, start=1):
+            scores[position] = scores.get(position, 0.0) + 1 / (RRF_K + rank)
+    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:k]
+
+
+class Neural:
+    """The methods that run a model over a release: dense, hybrid and rerank."""
+
+    def __init__(
+        self,
+        rules: Mapping[str, Any],
+        embeddings: Callable[[], pa.Table],
+        text: Callable[[int], str],
+        lexical: Callable[[str, int], Ranking],
+    ) -> None:
+        """Keep what the methods need; nothing is loaded yet.
+
+        ``rules`` are the parameters of retrieval, with the description of each model under its
+        role. ``embeddings`` reads the embeddings phase, ``text`` is the retrieval text of a
+        passage, ``lexical`` the other method of a hybrid.
+        """
+        self._rules = rules
+        self._embeddings = embeddings
+        self._text = text
+        self._lexical = lexical
+
+    def dense(self, question: str, k: int) -> Ranking:
+        """Rank by the inner product with the question's vector."""
+        return nearest(self._vectors, self._query(question), k)
+
+    def hybrid(self, question: str, k: int) -> Ranking:
+        """Rank by reciprocal ranks in the lexical and the dense ranking, equal weights."""
+        depth = max(k, RRF_DEPTH)
+        return fuse([self._lexical(question, depth), self.dense(question, depth)], k)
+
+    def rerank(self, question: str, k: int) -> Ranking:
+        """Rank the union of the best 20 of both retrievers by the cross-encoder's logits."""
+        reranker = self._reranker
+        both = [*self._lexical(question, CANDIDATES), *self.dense(question, CANDIDATES)]
+        positions = sorted({position for position, _ in both})
+        scores = reranker.scores(question, [self._text(position) for position in positions])
+        ranked = sorted(zip(positions, scores.tolist(), strict=True), key=lambda x: (-x[1], x[0]))
+        return ranked[:k]
+
+    @cached_property
+    def _query(self) -> Callable[[str], Vectors]:
+        return lru_cache(_QUESTIONS)(Encoder(self._model("dense")).query)
+
+    @cached_property
+    def _reranker(self) -> Reranker:
+        return Reranker(self._model("reranker"))
+
+    @cached_property
+    def _vectors(self) -> Vectors:
+        self._model("dense")
+        return vectors_of(self._embeddings())
+
+    def _model(self, role: str) -> Model:
+        if role not in self._rules:
+            raise ReleaseError(
+                f"the release names no {role} model, so it has not this method",
+                action=f"name {role}_model in manifests/policy/retrieval.toml and build again,"
+                " or choose another --method",
+            )
+        return read_model(self._rules[role])

@@ -1,0 +1,213 @@
+"""Models: what a manifest pins, and where its files are on this machine.
+
+Files come from an installed package that carries them (read, never imported) or from the folder of
+models that ``policyproof models add`` fills. Nothing is used before its bytes match the manifest,
+and nothing is fetched unless asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from policyproof_runtime.digest import Digest
+from policyproof_runtime.errors import ModelError
+from policyproof_runtime.records import RecordError, from_json, to_json
+
+#: The model manifests that come with PolicyProof.
+MANIFESTS = Path(__file__).resolve().parents[1] / "manifests" / "models"
+FOLDER_VARIABLE = "POLICYPROOF_MODELS"
+ROLES = ("dense", "reranker")
+POOLINGS = ("cls", "mean")
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A file of a model: path below the model's folder, size in bytes, digest, official address."""
+
+    name: str
+    size: int
+    sha256: Digest
+    url: str | None = None
+
+    def __post_init__(self) -> None:
+        if Path(self.name).is_absolute() or ".." in Path(self.name).parts:
+            raise RecordError("a file of a model stays in its folder", found=self.name)
+
+
+@dataclass(frozen=True)
+class Package:
+    """An installable package that carries the files of a model below ``folder``."""
+
+    name: str
+    version: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as its manifest pins it.
+
+    ``graph`` and ``vocabulary`` name two of ``files``. ``max_tokens`` counts special tokens too.
+    ``pooling`` (cls or mean), ``dimensions`` of a vector, ``normalise`` (to length 1) and the
+    prefixes concern dense models. ``hosts`` are those that the ``url`` of a file and its redirects
+    may lead to.
+    """
+
+    id: str
+    name: str
+    revision: str
+    role: str
+    licence: str
+    graph: str
+    vocabulary: str
+    max_tokens: int
+    files: tuple[ModelFile, ...]
+    pooling: str | None = None
+    dimensions: int | None = None
+    normalise: bool = True
+    query_prefix: str | None = None
+    passage_prefix: str | None = None
+    package: Package | None = None
+    hosts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES:
+            raise RecordError("role", expected=" or ".join(ROLES), found=self.role)
+        if self.role == "dense" and self.pooling not in POOLINGS:
+            raise RecordError("pooling", expected=" or ".join(POOLINGS), found=self.pooling)
+        if self.role == "dense" and not self.dimensions:
+            raise RecordError("dimensions", expected="the length of a vector")
+        if not {self.graph, self.vocabulary} <= {file.name for file in self.files}:
+            raise RecordError("graph and vocabulary name files of the model")
+
+    @property
+    def size(self) -> int:
+        """The size of all files in bytes."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def digest(self) -> Digest:
+        """The digest of all that shapes what the model returns, wherever its files come from."""
+        shape = to_json(self)
+        for key in ("id", "name", "revision", "licence", "package", "hosts"):
+            del shape[key]
+        shape["files"] = {file.name: str(file.sha256) for file in self.files}
+        return Digest.of_json(shape)
+
+    def digests(self) -> dict[str, Digest]:
+        """Return the digest of every file, named after the model and the file."""
+        return {f"{self.id}/{file.name}": file.sha256 for file in self.files}
+
+
+@dataclass(frozen=True)
+class Installed:
+    """Where the files of a model are: the folder above their names, and how they came there."""
+
+    folder: Path
+    origin: str
+
+
+def read_model(value: Any, where: str = "the release") -> Model:
+    """Read the JSON values of a manifest; raises ModelError that names the key at fault."""
+    try:
+        return from_json(Model, value)
+    except RecordError as error:
+        raise ModelError(
+            f"{where} does not describe a model: {error.message}",
+            expected=error.expected,
+            found=error.found,
+        ) from error
+
+
+def load_models(manifests: Path = MANIFESTS) -> dict[str, Model]:
+    """Return every model that has a manifest, by id, sorted."""
+    models = {}
+    for path in sorted(manifests.glob("*.toml")):
+        value = tomllib.loads(path.read_text(encoding="utf-8"))
+        if "files" in value:  # the token vocabulary has a manifest of another kind
+            models[path.stem] = read_model(value, str(path))
+    return models
+
+
+def load_model(model_id: str, manifests: Path = MANIFESTS) -> Model:
+    """Return a model by id; raises ModelError that names those there are."""
+    models = load_models(manifests)
+    if model_id not in models:
+        raise ModelError(
+            f"no model {model_id}", expected=f"one of: {', '.join(models)}", found=model_id
+        )
+    return models[model_id]
+
+
+def models_folder() -> Path:
+    """Return the folder of added models: POLICYPROOF_MODELS, else one in the user's cache."""
+    given = os.environ.get(FOLDER_VARIABLE)
+    return Path(given) if given else Path.home() / ".cache" / "policyproof" / "models"
+
+
+def added_folder(model: Model) -> Path:
+    """Return the folder that holds the files of ``model`` once it is added."""
+    return models_folder() / model.digest.hex
+
+
+def find_model(model: Model) -> Installed | None:
+    """Return where the files of ``model`` are, by name and size; None if they are nowhere."""
+    added, packaged = added_folder(model), _packaged(model)
+    places = [Installed(added, str(added))]
+    if model.package and packaged:
+        places.insert(0, Installed(packaged, f"package {model.package.name}"))
+    return next((place for place in places if _complete(place.folder, model)), None)
+
+
+def installed_model(model: Model) -> Path:
+    """Return the folder with the verified files of ``model``.
+
+    Raises ModelError if the model is not installed, with how to get it, or is not the pinned one.
+    """
+    found = find_model(model)
+    if found is None:
+        raise ModelError(f"the model {model.id} is not installed", action=how_to_get(model))
+    for file in model.files:
+        path = found.folder / file.name
+        with path.open("rb") as stream:
+            digest = Digest(hashlib.file_digest(stream, "sha256").hexdigest())
+        if digest != file.sha256:
+            raise ModelError(
+                f"{path} is not the file that the model {model.id} pins",
+                expected=file.sha256,
+                found=digest,
+                action=f"remove {found.folder}, then {how_to_get(model)}",
+            )
+    return found.folder
+
+
+def how_to_get(model: Model) -> str:
+    """Return what a person does to have ``model``."""
+    if model.package:
+        return f"pip install {model.package.name}=={model.package.version}"
+    return f"policyproof models add {model.id} [--from FOLDER]"
+
+
+def _packaged(model: Model) -> Path | None:
+    if model.package is None:
+        return None
+    try:
+        files = metadata.files(model.package.name) or []
+    except metadata.PackageNotFoundError:
+        return None
+    ending = f"{model.package.folder}/{model.graph}"
+    for file in files:
+        if file.as_posix().endswith(ending):
+            return Path(str(file.locate())).parents[len(Path(model.graph).parts) - 1]
+    return None
+
+
+def _complete(folder: Path, model: Model) -> bool:
+    sizes = {folder / file.name: file.size for file in model.files}
+    return all(path.is_file() and path.stat().st_size == size for path, size in sizes.items())
