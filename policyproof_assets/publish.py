@@ -192,7 +192,8 @@ class Publisher:
                         json.dumps(observe(n, self._store.phase_frame(snapshots[n].digest)))
                         for n in names
                     ],
-                }
+                },
+                schema=dict.fromkeys(("phase", "figures"), pl.String),
             ),
         )
         rows = self._store.frame(part.object)
