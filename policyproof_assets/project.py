@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from policyproof_assets.corpus.sources import Source, locate
+from policyproof_assets.discover import CORPUS_FILE, discover
 from policyproof_assets.errors import ManifestError
 from policyproof_assets.manifests import Corpus, Document, load_corpus
 from policyproof_assets.store import Store
@@ -22,31 +23,31 @@ class Project:
         self.manifests = manifests
 
     def corpora(self) -> list[Corpus]:
-        """Return every corpus that has a manifest here, by name."""
-        return [load_corpus(path) for path in sorted((self.manifests / "corpora").glob("*.toml"))]
+        """Return every corpus that comes with PolicyProof, by name."""
+        return [_load(path) for _, path in sorted(self._corpora().items())]
 
     def corpus(self, name: str) -> Corpus:
-        """Return a corpus by the name of its manifest, the path of one, or a folder of documents.
+        """Return a corpus by its name here, the path of a manifest, or a folder of documents.
 
-        Raises ManifestError that lists the names there are.
+        A folder whose path is the name of a corpus is meant with ``./`` before it. Raises
+        ManifestError that lists the names there are.
         """
-        path = Path(name)
-        if path.is_dir():
-            from policyproof_assets.discover import discover
+        known, path = self._corpora(), Path(name)
+        if name in known:
+            return _load(known[name])
+        if path.is_dir() or path.suffix == ".toml":
+            return _load(path)
+        raise ManifestError(
+            f"no corpus {name}",
+            expected=f"one of {', '.join(sorted(known))}, the path of a manifest, or a folder",
+            found=name,
+            action="write a starter manifest with: policyproof new DIR",
+        )
 
-            return discover(path)
-        if path.suffix == ".toml":
-            return load_corpus(path)
-        known = self.manifests / "corpora" / f"{name}.toml"
-        if not known.is_file():
-            names = sorted(p.stem for p in known.parent.glob("*.toml"))
-            raise ManifestError(
-                f"no corpus {name}",
-                expected=f"one of {', '.join(names)}, the path of a manifest, or a folder",
-                found=name,
-                action="write a starter manifest with: policyproof new DIR",
-            )
-        return load_corpus(known)
+    def _corpora(self) -> dict[str, Path]:
+        """Return the manifest, or the folder of documents, of every corpus here."""
+        folders = {p.parent.name: p.parent for p in self.manifests.glob(f"*/{CORPUS_FILE}")}
+        return folders | {p.stem: p for p in (self.manifests / "corpora").glob("*.toml")}
 
     def find(self, corpus: Corpus, kind: str, name: str) -> Path:
         """Return the manifest ``<kind>/<name>.toml`` of a corpus; raises ManifestError."""
@@ -117,6 +118,10 @@ class Project:
 
     def _names(self, kind: str) -> list[str]:
         return sorted(path.stem for path in (self.manifests / kind).glob("*.toml"))
+
+
+def _load(path: Path) -> Corpus:
+    return discover(path) if path.is_dir() else load_corpus(path)
 
 
 def sources_folder() -> Path | None:
