@@ -13,6 +13,7 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
@@ -25,6 +26,9 @@ Classification = Literal["public", "internal", "confidential", "restricted"]
 Status = Literal["active", "superseded", "draft"]
 
 M = TypeVar("M", bound=BaseModel)
+
+#: What a starter manifest says where a person has to decide; no build accepts it.
+TODO = "TODO"
 
 _LOCAL_FORMATS = {".pdf": "pdf", ".md": "markdown", ".html": "html", ".htm": "html"}
 
@@ -66,6 +70,13 @@ class Document(_Model):
     #: What the publisher says and PolicyProof does not interpret.
     facts: dict[str, str] = {}
 
+    @field_validator("classification", "acl", mode="before")
+    @classmethod
+    def _is_decided(cls, value: Any) -> Any:
+        if TODO in (value if isinstance(value, list | tuple) else [value]):
+            raise ValueError(f"still says {TODO}: a person has to say who may read it")
+        return value
+
     @model_validator(mode="after")
     def _has_one_origin(self) -> Self:
         if (self.url is None) == (self.path is None):
@@ -99,6 +110,8 @@ class Corpus(_Model):
     namespace: Slug = "pp"
     documents: tuple[Document, ...] = Field(min_length=1)
     export: ExportIdentity | None = None
+    #: The model whose vectors rank beside words, where it is installed.
+    dense_model: Slug | None = None
     #: Finding aids of its passages, by name.
     finding_aids: tuple[Slug, ...] = ()
     #: Folder of the manifest; paths of documents are relative to it.
@@ -155,9 +168,12 @@ def validate(model: type[M], data: dict[str, Any], path: Path) -> M:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        faults = [_fault(data, item) for item in error.errors()]
+        items = error.errors()
+        # The list is also too short where none of its documents is valid.
+        items = [i for i in items if i["loc"] != ("documents",)] or items
+        faults = [_fault(data, item) for item in items]
         raise ManifestError(
-            f"{path} is not a valid {model.__name__.lower()} manifest: " + "; ".join(faults),
+            f"{path} is not a valid {model.__name__.lower()} manifest: " + "\n  ".join(faults),
             action="correct the named keys; docs/your-documents.md describes each",
         ) from error
 

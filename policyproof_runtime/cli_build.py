@@ -39,6 +39,22 @@ def build_command(corpus: str, keep_going: bool, store: str | None) -> None:  # 
     click.echo(release)
 
 
+@click.command("new")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def new_command(folder: Path) -> None:
+    """Write a starter manifest for the documents in FOLDER, by looking at the files.
+
+    It is FOLDER/corpus.toml, never overwritten. Who may read a document stays TODO in it, which a
+    build refuses until a person has decided.
+    """
+    path, documents, undecided = pipeline("starter").write_starter(folder)
+    note(f"{documents} document{'' if documents == 1 else 's'} found")
+    if undecided:
+        note(f"{undecided} to decide: say who may read them, in place of TODO in {path}")
+    note(f"then run: policyproof build {folder}")
+    click.echo(path)
+
+
 @click.command("export")
 @corpus_option
 @click.option(

@@ -76,7 +76,7 @@ def test_a_profile_can_be_sent_to_a_worker_and_digested(write):
     ("before", "after", "message", "allowed"),
     [
         ("level = 1", "levle = 1", r"doc\.toml.*levle unknown key", "level, number"),
-        ("[extract]", "[extrakt]", r"extract is missing.*extrakt unknown key", "headings"),
+        ("[extract]", "[extrakt]", r"extract is missing\s+.*extrakt unknown key", "headings"),
         ('"pypdf"', '"pdftotext"', "extract.extractor", None),
         (r"PART \d+", "PART (", "headings.patterns.0.pattern", None),
         ("level = 1", "level = -1", "hierarchy.nodes.0.level", None),

@@ -1,0 +1,140 @@
+"""Writes the first manifest of a folder of documents, by looking at the files.
+
+What only a person can say, who may read a document, stays TODO, which no build accepts.
+"""
+
+import html
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+
+from policyproof_assets.discover import _NOT_STATED as NOT_STATED
+from policyproof_assets.discover import _PROFILES as PROFILES
+from policyproof_assets.discover import CORPUS_FILE
+from policyproof_assets.discover import _digest as file_digest
+from policyproof_assets.discover import _document as described
+from policyproof_assets.discover import _document_files as document_files
+from policyproof_assets.discover import _slug as slug
+from policyproof_assets.errors import ManifestError
+from policyproof_assets.manifests import TODO, document_format
+
+_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
+_HTML_TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
+#: What programs write where nobody gave a title.
+_NO_TITLE = re.compile(
+    r"(?i)\s*|untitled.*|\(?anonymous\)?|microsoft word.*|.*\.(?:docx?|odt|pdf|tmp)"
+)
+#: A title stands in the first bytes of a file.
+_HEAD_BYTES = 100_000
+_INTRODUCTION = """\
+# The documents of this corpus. Every key is described in docs/your-documents.md.
+#
+# Before a build, say of each document who may read it, in place of TODO:
+#   classification  public, internal, confidential or restricted
+#   acl             the groups whose members may read it, for instance ["staff"]
+"""
+
+
+def write_starter(folder: Path) -> tuple[Path, int, int]:
+    """Write ``corpus.toml`` into ``folder``; return its path, the documents and those with TODO.
+
+    A document that says itself who may read it is taken as it says. Raises ManifestError if the
+    folder holds no document or has the file already, which is never overwritten.
+    """
+    path = folder / CORPUS_FILE
+    name = folder.resolve().name
+    documents: dict[str, dict[str, Any]] = {}
+    for file in document_files(folder):
+        entry = _entry(file, folder)
+        entry["id"] = _free_id(entry["id"], file.relative_to(folder), documents)
+        documents[entry["id"]] = entry
+    text = _INTRODUCTION + _table("[corpus]", {"id": slug(name), "title": name})
+    text += "".join(_table("[[documents]]", entry) for entry in documents.values())
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise ManifestError(
+            f"{path} exists and is not overwritten",
+            action="edit it, or remove it to start again",
+        ) from None
+    except OSError as error:
+        raise ManifestError(f"{path} cannot be written: {error.strerror}") from error
+    undecided = sum(entry["classification"] == TODO for entry in documents.values())
+    return path, len(documents), undecided
+
+
+def _entry(path: Path, folder: Path) -> dict[str, Any]:
+    try:
+        document = described(path, folder, {})
+    except ManifestError:
+        kind = document_format(path) or ""
+        return {
+            "id": slug(path.stem),
+            "title": _title(path, kind),
+            "classification": TODO,
+            "acl": [TODO],
+            "version": "1",
+            "status": "active",
+            "publisher": NOT_STATED,
+            "licence": NOT_STATED,
+            "path": path.relative_to(folder).as_posix(),
+            "format": kind,
+            "profile": PROFILES[kind],
+            "sha256": file_digest(path),
+        }
+    return document.model_dump(mode="json", exclude_defaults=True)
+
+
+def _free_id(name: str, path: Path, taken: Mapping[str, Any]) -> str:
+    """Return ``name``, or one with the folder or a number, that no other document has."""
+    candidates = [name, slug(path.with_suffix("").as_posix())]
+    candidates += [f"{name}-{number}" for number in range(2, len(taken) + 3)]
+    return next(candidate for candidate in candidates if candidate not in taken)
+
+
+def _title(path: Path, kind: str) -> str:
+    """Return the title a file gives itself, or its name in words."""
+    found = _pdf_title(path) if kind == "pdf" else _text_title(path, kind)
+    title = " ".join("".join(c if c.isprintable() else " " for c in found).split())
+    if _NO_TITLE.fullmatch(title):
+        title = re.sub(r"[-_\s]+", " ", path.stem).strip() or path.stem
+    return title
+
+
+def _pdf_title(path: Path) -> str:
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError:
+        return ""  # the build says what is wrong with the file
+    try:
+        return document.get_metadata_value("Title")
+    finally:
+        document.close()
+
+
+def _text_title(path: Path, kind: str) -> str:
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES).decode("utf-8-sig", errors="replace")
+    if kind == "html":
+        match = _HTML_TITLE.search(head)
+        return html.unescape(_TAG.sub(" ", match[2])) if match else ""
+    match = _HEADING.search(head)
+    return match[1] if match else ""
+
+
+def _table(header: str, values: Mapping[str, Any]) -> str:
+    lines = [f"{key} = {_toml(value)}" for key, value in values.items() if value != {}]
+    return "\n".join(["", header, *lines, ""])
+
+
+def _toml(value: Any) -> str:
+    """Return a value in TOML, whose strings and lists are written as in JSON."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
