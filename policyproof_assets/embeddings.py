@@ -9,7 +9,7 @@ import pyarrow as pa
 from policyproof_assets.code import code_digest
 from policyproof_assets.store import Store
 from policyproof_runtime.dense import embedding_schema
-from policyproof_runtime.encoder import Encoder
+from policyproof_runtime.encoder import Encoder, Vectors
 from policyproof_runtime.models import Model
 from policyproof_runtime.objects import Part, Snapshot
 
@@ -31,11 +31,24 @@ def embed_passages(store: Store, passages: Snapshot, model: Model) -> tuple[Snap
     return store.put_snapshot(part for part in parts if part is not None), new
 
 
+def embed_asks(asks: pa.Table, model: Model) -> pa.Table:
+    """Return a vector for each question of finding aids, in order."""
+    encoder = Encoder(model)
+    return vectors_table({}, encoder.passages(asks["text"].to_pylist()))
+
+
 def _embed(passages: pa.Table, encoder: Encoder) -> pa.Table:
     vectors = encoder.passages(passages["retrieval_text"].to_pylist())
+    return vectors_table({"passage_id": passages["passage_id"]}, vectors)
+
+
+def vectors_table(columns: Mapping[str, pa.ChunkedArray], vectors: Vectors) -> pa.Table:
+    """Return ``columns`` and the rows of ``vectors`` as the column ``embedding``."""
     width = vectors.shape[1]
     embeddings = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), width)
-    return pa.table([passages["passage_id"], embeddings], embedding_schema(width))
+    table = pa.table({**columns, "embedding": embeddings})
+    fields = [field for field in embedding_schema(width) if field.name in table.column_names]
+    return table.cast(pa.schema(fields))
 
 
 def _key(part: Part, model: Model) -> Mapping[str, Any]:

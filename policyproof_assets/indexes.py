@@ -8,7 +8,8 @@ import polars as pl
 import pyarrow as pa
 
 from policyproof_assets.manifests import Document
-from policyproof_runtime.fields import freeze_fields
+from policyproof_runtime.asks import freeze_asks
+from policyproof_runtime.fields import freeze_fields, priors
 from policyproof_runtime.references import find_references
 from policyproof_runtime.thesaurus import freeze_thesaurus
 
@@ -34,11 +35,7 @@ def fields_table(
         "title": [titles[document] for *_, document, _ in rows],
         AID: aids,
     }
-    kinds = rules["kinds"]
-    prior = [
-        kinds["references"] if entry is not None else kinds.get(kind, 1.0)
-        for kind, *_, entry in rows
-    ]
+    prior = priors([row[0] for row in rows], [row[-1] for row in rows], rules["kinds"])
     return freeze_fields(fields, rules["fields"], prior, rules["k1"])
 
 
@@ -62,3 +59,9 @@ def document_names(document: Document) -> list[str]:
 def thesaurus_table(groups: Iterable[Sequence[str]], passages: pl.DataFrame) -> pa.Table:
     """Return the ``groups`` of the manifest and the acronyms the passages introduce."""
     return freeze_thesaurus(groups, passages["citation_text"])
+
+
+def ask_tables(aids: Sequence[str]) -> dict[str, pa.Table]:
+    """Return the questions of finding aids with their weights; {} if no passage has any."""
+    rows = [(i, ask) for i, asks in enumerate(aids) for ask in asks.splitlines()]
+    return freeze_asks(rows) if rows else {}

@@ -4,17 +4,20 @@ Only ``freeze_release`` writes a release, and only after every check has passed.
 """
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 
 from policyproof_assets.build import Build, Progress, Work, libraries, no_progress, open_build
 from policyproof_assets.code import code_digest
-from policyproof_assets.embeddings import embed_passages
+from policyproof_assets.embeddings import embed_asks, embed_passages
 from policyproof_assets.evaluation.benchmarks import Question, check_passages, load_benchmark
+from policyproof_assets.evaluation.cases import load_cases_manifest
 from policyproof_assets.evaluation.retrieval import (
     mean_scores,
     score_questions,
@@ -22,15 +25,22 @@ from policyproof_assets.evaluation.retrieval import (
 )
 from policyproof_assets.figures import OBSERVED, check_figures, observe
 from policyproof_assets.finding_aids import load_finding_aids
-from policyproof_assets.indexes import fields_table, references_table, thesaurus_table
+from policyproof_assets.grading import grade
+from policyproof_assets.indexes import (
+    ask_tables,
+    fields_table,
+    references_table,
+    thesaurus_table,
+)
 from policyproof_assets.manifests import Document, read_toml
 from policyproof_assets.project import Project
 from policyproof_assets.store import Store
 from policyproof_assets.workers import BoundedProcesses
 from policyproof_runtime.bm25 import freeze
+from policyproof_runtime.corpus import Corpus
 from policyproof_runtime.dense import Neural
 from policyproof_runtime.digest import Digest
-from policyproof_runtime.models import ROLES, Model, load_model, read_model
+from policyproof_runtime.models import ROLES, Model, find_model, load_model, read_model
 from policyproof_runtime.objects import Part, Snapshot
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.records import to_json
@@ -70,37 +80,61 @@ class Publisher:
 
     def indexes(self, passages: Snapshot) -> dict[str, Part]:
         """Return everything frozen for retrieval, by the name it has in a release."""
-        rules = self.retrieval()
-        documents = self._build.documents
+        rules, documents = self.retrieval(), self._build.documents
         titles = {document.id: document.title for document in documents}
-        files = self._build.project.finding_aids(self.corpus)
         groups = read_toml(self._build.project.manifests / "thesaurus.toml")["groups"]
         named = [(d.id, d.title, d.version, d.family, d.names) for d in documents]
+        files = self._build.project.finding_aids(self.corpus)
+        digests = [str(Digest.of(path.read_bytes())) for path in files]
+
+        def frame() -> pl.DataFrame:
+            return self.frame(passages)
+
+        @cache
+        def aids() -> list[str]:
+            return load_finding_aids(files, frame())
+
         makers: dict[str, tuple[Any, Callable[[], Any]]] = {
             "fields": (
-                [rules, titles, [str(Digest.of(path.read_bytes())) for path in files]],
-                lambda: fields_table(
-                    self.frame(passages),
-                    titles,
-                    load_finding_aids(files, self.frame(passages)),
-                    rules,
-                ),
+                [rules["fields"], rules["kinds"], rules["k1"], titles, digests],
+                lambda: fields_table(frame(), titles, aids(), rules),
             ),
-            "references": (named, lambda: references_table(self.frame(passages), documents)),
-            "thesaurus": (groups, lambda: thesaurus_table(groups, self.frame(passages))),
+            "references": (named, lambda: references_table(frame(), documents)),
+            "thesaurus": (groups, lambda: thesaurus_table(groups, frame())),
         }
+        if files:
+            makers["asks"] = (digests, lambda: ask_tables(aids())["asks"])
+            makers["ask_terms"] = (digests, lambda: ask_tables(aids())["ask_terms"])
         parts = {"bm25": self.index(passages)}
         for name, (inputs, make) in makers.items():
-            digests = {"passages": passages.digest, "rules": Digest.of_json(inputs)}
-            parts[name] = self._made(_key(name, "policyproof_assets.indexes", **digests), make)
+            named_inputs = {"passages": passages.digest, "rules": Digest.of_json(inputs)}
+            parts[name] = self._made(_key(name, "policyproof_assets.indexes", **named_inputs), make)
+        if files and (model := self.models().get("dense")):
+            asks = parts["asks"].object
+            key = _key(
+                "ask_vectors", "policyproof_assets.embeddings", asks=asks, model=model.digest
+            )
+            parts["ask_vectors"] = self._made(
+                key, lambda: embed_asks(self._store.table(asks), model)
+            )
         return parts
 
     def retrieval(self) -> dict[str, Any]:
-        """Return the parameters of retrieval, each model it names described under its role."""
+        """Return the parameters of retrieval, each model it names described under its role.
+
+        The dense model of the corpus is left out, with the methods that need it, where it is not
+        installed.
+        """
         manifests = self._build.project.manifests
         rules = read_toml(manifests / "policy" / "retrieval.toml")
         named = {role: rules[f"{role}_model"] for role in ROLES if f"{role}_model" in rules}
         models = {role: load_model(name, manifests / "models") for role, name in named.items()}
+        if self.corpus.dense_model and "dense" not in models:
+            model = load_model(self.corpus.dense_model, manifests / "models")
+            if find_model(model) is not None:
+                models["dense"] = model
+        if "dense" in models:
+            rules["method"] = rules["dense_method"]
         return rules | {role: to_json(model) for role, model in models.items()}
 
     def models(self) -> dict[str, Model]:
@@ -154,8 +188,14 @@ class Publisher:
             return score_questions(questions, {}, {})
         served = Passages(self._store.phase(passages.digest), {})
         tables = {name: self._store.table(part.object) for name, part in parts.items()}
-        methods = make_methods(tables, served, self.retrieval(), self._build.documents)
-        methods |= self._neural_methods(passages, served, methods["bm25"])
+        rules, documents = self.retrieval(), self._build.documents
+        methods = make_methods(tables, served, rules, documents)
+        neural = self._neural(passages, served, methods["bm25"], tables.get("ask_vectors"))
+        if "dense" in rules:
+            methods |= make_methods(tables, served, rules, documents, neural.similarity)
+            methods |= {"dense": neural.dense, "hybrid": neural.hybrid}
+        if {*ROLES} <= {*rules}:
+            methods["rerank"] = neural.rerank
         ids = served.column("passage_id")
         ranks = {
             name: lambda question, k, rank=rank: [ids[i] for i, _ in rank(question, k)]
@@ -163,20 +203,16 @@ class Publisher:
         }
         return score_questions(questions, self.splits(passages), ranks)
 
-    def _neural_methods(
-        self, passages: Snapshot, served: Passages, lexical: Method
-    ) -> dict[str, Method]:
-        """Return the methods whose models retrieval names."""
-        rules = self.retrieval()
-        neural = Neural(
-            rules,
+    def _neural(
+        self, passages: Snapshot, served: Passages, lexical: Method, asks: pa.Table | None
+    ) -> Neural:
+        return Neural(
+            self.retrieval(),
             lambda: self._store.phase(self.embeddings(passages)["embeddings"].digest),
             served.retrieval_text,
             lexical,
+            None if asks is None else lambda: asks,
         )
-        dense: dict[str, Method] = {"dense": neural.dense, "hybrid": neural.hybrid}
-        rerank: dict[str, Method] = {"rerank": neural.rerank}
-        return (dense if "dense" in rules else {}) | (rerank if {*ROLES} <= {*rules} else {})
 
     def figures(self, snapshots: Mapping[str, Snapshot]) -> dict[str, Any]:
         """Return the figures of every phase that something is expected of, by phase."""
@@ -228,18 +264,47 @@ class Publisher:
             libraries=libraries(),
             models={k: v for model in self.models().values() for k, v in model.digests().items()},
             retrieval=self.retrieval(),
-            gate=self._gate(),
+            gate={},
             scores=self.scores(benchmark),
             notes=tuple(
                 f"left out: {name}: {error.message}"
                 for name, error in sorted(self._build.work.left_out.items())
             ),
         )
-        return self._store.put_release(release)
+        return self._store.put_release(self._graded(release, passages))
 
-    def _gate(self) -> dict[str, Any]:
-        path = self._build.project.manifests / "policy" / "gate.toml"
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+    def _graded(self, release: Release, passages: Snapshot) -> Release:
+        """Return ``release`` with its gate: trained if the corpus has cases, else the shared one."""
+        project, questions = self._build.project, self.questions(passages)
+        policy = project.manifests / "policy"
+        cues = read_toml(policy / "cues.toml")
+        path = project.data(self.corpus, "cases", ".yaml")
+        if path is None or not questions:
+            shared = json.loads((policy / "gate.json").read_text(encoding="utf-8"))
+            return replace(release, gate=shared | {"cues": cues})
+        manifest, halves = load_cases_manifest(path), self.splits(passages)
+        graded = cache(
+            lambda: grade(Corpus(self._store, release), manifest, questions, halves, cues)
+        )
+        inputs = {
+            "release": release.digest,
+            "manifest": Digest.of_json(manifest.model_dump(mode="json")),
+            "questions": Digest.of_json([q.model_dump(mode="json") for q in questions]),
+            "cues": Digest.of_json(cues),
+        }
+        parts = {
+            name: self._made(
+                _key(name, "policyproof_assets.grading", **inputs), lambda name=name: graded()[name]
+            )
+            for name in ("gate", "cases", "end_to_end")
+        }
+        numbers = self.table(parts["gate"]).row(0, named=True)
+        return replace(
+            release,
+            gate=json.loads(numbers["params"]),
+            scores={**release.scores, "gate": json.loads(numbers["scores"])},
+            index={**release.index, **{n: parts[n].object for n in ("cases", "end_to_end")}},
+        )
 
     def _documents(self, pages: Snapshot) -> tuple[ReleasedDocument, ...]:
         counts = {part.document_id: part.rows for part in pages.parts}

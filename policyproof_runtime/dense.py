@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from policyproof_runtime.encoder import Encoder, Vectors
@@ -18,6 +19,7 @@ from policyproof_runtime.models import Model, read_model
 from policyproof_runtime.rerank import CANDIDATES, Reranker
 
 Ranking = list[tuple[int, float]]
+Scores = npt.NDArray[np.float64]
 
 RRF_K = 60
 # Ranks that fusion reads; one beyond it adds less than the difference of neighbours at the top.
@@ -73,13 +75,16 @@ class Neural:
         embeddings: Callable[[], pa.Table],
         text: Callable[[int], str],
         lexical: Callable[[str, int], Ranking],
+        asks: Callable[[], pa.Table] | None = None,
     ) -> None:
         """Keep what the methods need; nothing is loaded yet.
 
         ``rules`` are the parameters of retrieval, with the description of each model under its
         role. ``embeddings`` reads the embeddings phase, ``text`` is the retrieval text of a
-        passage, ``lexical`` the other method of a hybrid.
+        passage, ``lexical`` the other method of a hybrid, ``asks`` reads the embeddings of the
+        questions of finding aids, if there are any.
         """
+        self._asks = asks
         self._rules = rules
         self._embeddings = embeddings
         self._text = text
@@ -88,6 +93,13 @@ class Neural:
     def dense(self, question: str, k: int) -> Ranking:
         """Rank by the inner product with the question's vector."""
         return nearest(self._vectors, self._query(question), k)
+
+    def similarity(self, question: str) -> tuple[Scores, Scores | None]:
+        """Return the inner products with every passage, and with every question of finding aids."""
+        query = self._query(question)
+        asked = self._ask_vectors
+        passages: Scores = (self._vectors @ query).astype(np.float64)
+        return passages, None if asked is None else (asked @ query).astype(np.float64)
 
     def hybrid(self, question: str, k: int) -> Ranking:
         """Rank by reciprocal ranks in the lexical and the dense ranking, equal weights."""
@@ -115,6 +127,10 @@ class Neural:
     def _vectors(self) -> Vectors:
         self._model("dense")
         return vectors_of(self._embeddings())
+
+    @cached_property
+    def _ask_vectors(self) -> Vectors | None:
+        return None if self._asks is None else vectors_of(self._asks())
 
     def _model(self, role: str) -> Model:
         if role not in self._rules:

@@ -17,6 +17,16 @@ from policyproof_runtime.bm25 import weigh
 from policyproof_runtime.terms import stems
 
 
+def priors(
+    kinds: Sequence[str | None], entries: Sequence[int | None], factors: Mapping[str, float]
+) -> list[float]:
+    """Return the factor of each passage by its kind; one with bibliography entries has its own."""
+    return [
+        factors.get("references" if entry is not None else str(kind), 1.0)
+        for kind, entry in zip(kinds, entries, strict=True)
+    ]
+
+
 def freeze_fields(
     fields: Mapping[str, Sequence[str]],
     rules: Mapping[str, Mapping[str, float]],

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
-from policyproof_runtime.bm25 import Bm25
+from policyproof_runtime.asks import Asks
+from policyproof_runtime.bm25 import Bm25, Floats
 from policyproof_runtime.errors import QueryError
+from policyproof_runtime.fields import priors
+from policyproof_runtime.fused import Fused, Fusion
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.questions import check_question, check_top_k
 from policyproof_runtime.references import References
@@ -18,7 +22,7 @@ from policyproof_runtime.thesaurus import Thesaurus
 from policyproof_runtime.types import Hit
 
 # Index objects of a release that rank passages.
-RETRIEVAL_INDEXES = ("bm25", "fields", "references", "thesaurus")
+RETRIEVAL_INDEXES = ("bm25", "fields", "references", "thesaurus", "asks", "ask_terms")
 
 # A method ranks: (question, k) to at most k (position, score), best first.
 Method = Callable[[str, int], list[tuple[int, float]]]
@@ -76,27 +80,44 @@ class Versioned(Protocol):
         """What all versions of one document share."""
 
 
+# Similarity of a question to every passage, and to every question of the finding aids.
+Similarity = Callable[[str], tuple[Floats, Floats | None]]
+
+
 def make_methods(
     tables: Mapping[str, pa.Table],
     passages: Passages,
     rules: Mapping[str, Any],
     documents: Iterable[Versioned],
+    similarity: Similarity | None = None,
 ) -> dict[str, Method]:
-    """Return the methods that need no model, by name.
+    """Return the methods of our own and the accepted BM25, by name.
 
-    ``tables`` are the index objects of a release by name, ``rules`` its parameters of retrieval.
+    ``tables`` are the index objects of a release by name, ``rules`` its parameters of retrieval,
+    ``similarity`` compares by a dense model, if the release has one.
     """
     count = len(passages)
     methods = {"bm25": bm25_method(Bm25(tables["bm25"], count))}
-    if "fields" in tables:
-        methods["structured"] = Structured(
-            Bm25(tables["fields"], count),
-            References(tables["references"]),
-            Thesaurus(tables["thesaurus"]),
-            Weights.of(rules.get("weights", {})),
-            passages.citation_text,
-            _versions(passages, documents),
-        ).rank
+    if "fields" not in tables:
+        return methods
+    asks = Asks(tables["asks"], tables["ask_terms"], count) if "asks" in tables else None
+    prior = np.array(
+        priors(passages.column("kind"), passages.column("entry_first"), rules["kinds"])
+    )
+    structured = Structured(
+        Bm25(tables["fields"], count),
+        References(tables["references"]),
+        Thesaurus(tables["thesaurus"]),
+        Weights.of(rules["weights"]),
+        passages.citation_text,
+        asks,
+        prior,
+        _versions(passages, documents),
+    )
+    methods["structured"] = structured.rank
+    if similarity is not None:
+        fusion = Fusion.of(rules["fusion"])
+        methods["fused"] = Fused(structured, similarity, fusion, asks, prior).rank
     return methods
 
 

@@ -7,13 +7,16 @@ for by name gain; superseded versions fall behind the ones in force.
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from policyproof_runtime.asks import Asks
 from policyproof_runtime.bm25 import Bm25, Floats, best
 from policyproof_runtime.references import References
 from policyproof_runtime.terms import stems
@@ -32,12 +35,15 @@ _CITING = 10
 class Weights:
     """How much each ingredient adds; 0 leaves it out.
 
-    ``synonyms``, ``documents`` and ``containers`` are factors; ``provisions``, ``points`` and
-    ``definitions`` are shares of the best score; ``citations`` is a share of the citing passage's;
+    ``synonyms``, ``documents`` and ``containers`` are factors; a word said n times weighs
+    1 + ``repeats`` · ln n; ``asks``, ``provisions``, ``points`` and ``definitions`` are shares of
+    the best score; ``citations`` is a share of the citing passage's;
     ``superseded`` is the factor for a version no longer in force.
     """
 
     synonyms: float = 0.0
+    repeats: float = 0.0
+    asks: float = 0.0
     documents: float = 0.0
     citations: float = 0.0
     containers: float = 0.0
@@ -50,6 +56,12 @@ class Weights:
     def of(cls, values: Mapping[str, Any]) -> Weights:
         """Read the weights of a release; keys that are none are left to others."""
         return cls(**{name: float(values[name]) for name in cls.__slots__ if name in values})
+
+
+def scaled(scores: Floats) -> Floats:
+    """Return ``scores`` with the best at 1; all 0 stay so."""
+    result: Floats = scores / (scores.max(initial=0.0) or 1.0)
+    return result
 
 
 @dataclass(frozen=True)
@@ -71,14 +83,21 @@ class Structured:
         thesaurus: Thesaurus,
         weights: Weights,
         text: Callable[[int], str],
+        asks: Asks | None = None,
+        prior: Floats | float = 1.0,
         versions: Collection[Version] = (),
     ) -> None:
-        """``text`` gives the text of a passage; ``versions`` are those of families of several."""
+        """``text`` gives the text of a passage, ``prior`` its factor, for the questions ``asks``.
+
+        ``versions`` are the documents of families of several.
+        """
         self._index = index
         self._references = references
         self._thesaurus = thesaurus
         self._weights = weights
         self._text = text
+        self._asks = asks
+        self._prior = prior
         self._versions = versions
 
     def rank(self, question: str, k: int) -> list[tuple[int, float]]:
@@ -86,9 +105,26 @@ class Structured:
         return self.refine(question, self.words(question), k)
 
     def words(self, question: str) -> Floats:
-        """Return the score of every passage by words alone."""
-        terms = self._thesaurus.widen(stems(question), self._weights.synonyms)
-        return self._index.weighted(terms)
+        """Return the score of every passage by words alone, the best at 1."""
+        return self.words_and_strength(question)[0]
+
+    def words_and_strength(self, question: str) -> tuple[Floats, float]:
+        """Return the scores by words, the best at 1, and how much of the question they bear out.
+
+        The strength is the best score before it became 1, per root of the question's idf mass:
+        about 2 where a passage has most of the words, under 1 where the question has its own.
+        """
+        stemmed = stems(question)
+        terms = self._thesaurus.widen(stemmed, self._weights.synonyms)
+        for term, times in Counter(stemmed).items():
+            terms[term] += self._weights.repeats * math.log(times)
+        scores = self._index.weighted(terms)
+        best_score = scores.max(initial=0.0)
+        mass = sum(self._index.idf(term) for term in dict.fromkeys(stemmed))
+        if self._asks and self._weights.asks:
+            asked = scaled(self._asks.scores(terms))
+            scores = scaled(scores) + self._weights.asks * asked * self._prior
+        return scaled(scores), float(best_score / math.sqrt(mass)) if mass else 0.0
 
     def refine(self, question: str, scores: Floats, k: int) -> list[tuple[int, float]]:
         """Return up to ``k`` (position, score) of ``scores`` after structure had its say."""
