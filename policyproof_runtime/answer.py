@@ -1,99 +1,135 @@
-"""Answering by citation: the retrieved words of the source, or an abstention."""
+"""Answering by citation: the retrieved words of the source, or an abstention that says why.
+
+Evidence is retrieved and graded. While the gate finds it wanting, the question is put differently,
+at most twice: its parts are asked one by one, then defined terms and cited provisions are looked up.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from policyproof_runtime.passages import Passages
-from policyproof_runtime.retrieve import Retriever
-from policyproof_runtime.sufficiency import Gate, Lexicon
-from policyproof_runtime.terms import content_terms, contract_terms, stem
-from policyproof_runtime.types import Answer, Citation
+from policyproof_runtime.excerpts import excerpts
+from policyproof_runtime.features import CUE_CODES, Reader
+from policyproof_runtime.parts import asked_parts
+from policyproof_runtime.questions import check_question
+from policyproof_runtime.sufficiency import Assessment, Gate
+from policyproof_runtime.types import Answer, Citation, Step
 
-MAX_CITATIONS = 3
+MAX_CITED = 4
 MAX_RELATED = 3
 # A passage that scores less than this share of the best one rarely adds to its answer.
-CITATION_SHARE = 0.75
-# What a person reads at a glance; a longer passage is cut to its most relevant lines.
-MAX_EXCERPT_LINES = 16
-
-_SENTENCE_END = re.compile(r"[.!?;:][\"'”’)\]]*\s*$")
-_ITEM_START = re.compile(r"\s*(?:\(?[a-z0-9]{1,4}[.)]\s|\([a-z0-9]{1,4}\)|[•\-–—]\s|[A-Z]{2}-\d)")
+CITED_SHARE = 0.6
 
 
 class Answerer:
     """Answers questions over one release."""
 
-    def __init__(
-        self, retriever: Retriever, gate: Gate, lexicon: Lexicon, corpus: str, release: str
-    ) -> None:
-        self._retriever = retriever
+    def __init__(self, reader: Reader, gate: Gate, corpus: str, release: str) -> None:
+        self._reader = reader
         self._gate = gate
-        self._lexicon = lexicon
         self._corpus = corpus
         self._release = release
 
     def ask(self, question: str) -> Answer:
         """Return an answer or an abstention; raises QueryError if the question cannot be served."""
-        ranked = self._retriever.rank(question, max(MAX_CITATIONS, MAX_RELATED))
-        passages = self._retriever.passages
-        chosen = _strong(ranked)
-        evidence = [f"{passages.context(i)}\n{passages.retrieval_text(i)}" for i in chosen]
-        assessment = self._gate.assess(question, evidence, self._lexicon)
-        shown = chosen if assessment.sufficient else [i for i, _ in ranked[:MAX_RELATED]]
-        citations = tuple(excerpt(passages, i, question, self._lexicon) for i in shown)
+        question = check_question(question)
+        evidence, assessment, trace = self._graded(question)
+        partial: tuple[str, ...] = ()
+        answered = bool(evidence) and assessment.scope >= self._gate.scope_threshold
+        if not answered:
+            evidence, partial = self._answerable_parts(question)
+            answered = bool(evidence)
+        related = () if answered else self._related(question)
         return Answer(
             question=question,
-            decision="answer" if assessment.sufficient else "abstain",
-            probability=assessment.probability,
-            threshold=self._gate.threshold,
-            reason_codes=assessment.reason_codes,
-            missing=assessment.missing,
-            citations=citations if assessment.sufficient else (),
+            decision="answer" if answered else "abstain",
+            probability=assessment.scope,
+            threshold=self._gate.scope_threshold,
+            reason_codes=() if answered and not partial else assessment.reason_codes,
+            missing=() if answered and not partial else assessment.missing,
+            citations=self._cite(question, evidence) if answered else (),
             corpus=self._corpus,
             release=self._release,
-            related=() if assessment.sufficient else citations,
+            partial=partial,
+            label_status=self._gate.label_status,
+            trace=trace,
+            related=related,
         )
 
+    def assess(self, question: str, passage_ids: Sequence[str]) -> dict[str, Any]:
+        """Return what the gate says of given evidence, as the object of a batch line.
 
-def _strong(ranked: Sequence[tuple[int, float]]) -> list[int]:
-    if not ranked:
-        return []
-    floor = CITATION_SHARE * ranked[0][1]
-    return [position for position, score in ranked[:MAX_CITATIONS] if score >= floor]
+        Raises QueryError if the question cannot be served or a passage is unknown.
+        """
+        question = check_question(question)
+        evidence = [self._reader.passages.position(name) for name in passage_ids]
+        found = self._gate.assess(self._reader, question, evidence)
+        return {
+            "probability": found.probability,
+            "sufficient": found.sufficient,
+            "reason_codes": list(found.reason_codes),
+            "missing": list(found.missing),
+        }
+
+    def _graded(self, question: str) -> tuple[list[int], Assessment, tuple[Step, ...]]:
+        """Return the evidence graded best, its assessment and what was tried."""
+        tried: list[tuple[list[int], Assessment]] = []
+        steps: list[Step] = []
+        for name, evidence in self._attempts(question):
+            found = self._gate.assess(self._reader, question, evidence)
+            tried.append((evidence, found))
+            ids = tuple(self._reader.passages.value(i, "passage_id") for i in evidence)
+            steps.append(Step(name, ids, found.probability, found.sufficient))
+            if found.sufficient or found.scope < self._gate.scope_threshold:
+                break
+        evidence, best = max(tried, key=lambda pair: pair[1].probability)
+        return evidence, best, tuple(steps)
+
+    def _attempts(self, question: str) -> Iterable[tuple[str, list[int]]]:
+        reader = self._reader
+        scores = reader.scores(question)
+        found = [i for i in reader.top(scores, MAX_CITED) if scores[i] >= CITED_SHARE]
+        yield "as asked", found
+        leading = [i for part in reader.parts(question) for i in reader.top(part.scores, 1)]
+        apart = _first_of(leading, found)
+        yield "parts asked separately", apart
+        named = reader.references.named(question)
+        cited = [max(held, key=lambda i: scores[i]) for held in reader.references.cited(found[0])]
+        yield "terms and references resolved", _first_of(named.definitions, apart[:2], cited, apart)
+
+    def _answerable_parts(self, question: str) -> tuple[list[int], tuple[str, ...]]:
+        """Return evidence for the parts within reach, and the parts that are not.
+
+        Only a part that itself names a document or provision of the corpus is answered alone, and
+        none of a question that asks for advice or for news.
+        """
+        features = {part: self._reader.scope(part) for part in asked_parts(question)}
+        if len(features) < 2 or any(self._reader.cues(question)[code] for code in CUE_CODES):
+            return [], ()
+        within = [
+            part
+            for part, values in features.items()
+            if values["names_corpus"]
+            and self._gate.scope.probability(values) >= self._gate.scope_threshold
+        ]
+        best = [i for part in within for i in self._reader.top(self._reader.scores(part), 2)]
+        without = tuple(part for part in features if part not in within)
+        return (_first_of(best), without) if without else ([], ())
+
+    def _cite(self, question: str, evidence: Sequence[int]) -> tuple[Citation, ...]:
+        weights = self._reader.weights(question)
+        return tuple(
+            citation
+            for position in evidence
+            for citation in excerpts(self._reader.passages, position, weights)
+        )
+
+    def _related(self, question: str) -> tuple[Citation, ...]:
+        closest = self._reader.top(self._reader.scores(question), MAX_RELATED)
+        return self._cite(question, closest)
 
 
-def excerpt(passages: Passages, position: int, question: str, lexicon: Lexicon) -> Citation:
-    """Cite the passage, or, if it is long, its most relevant run of whole sentences or items.
-
-    The run has at most MAX_EXCERPT_LINES lines, covers the most idf mass of the question's content
-    terms and, among equals, is the longest, then the earliest.
-    """
-    lines = passages.lines(position)
-    if len(lines) <= MAX_EXCERPT_LINES:
-        return passages.citation(position)
-    text = passages.citation_text(position)
-    texts = [text[line.start : line.end] for line in lines]
-    wanted = {stem(term): lexicon.idf(term) for term in content_terms(question)}
-    held = [{stem(t) for t in contract_terms(line)} & wanted.keys() for line in texts]
-
-    def weight(run: tuple[int, int]) -> tuple[float, int, int]:
-        found = set().union(*held[run[0] : run[1]])
-        return sum(wanted[term] for term in sorted(found)), run[1] - run[0], -run[0]
-
-    first, end = max(_runs(texts), key=weight)
-    return passages.citation(position, (lines[first], lines[end - 1]))
-
-
-def _runs(texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the runs of lines (first, end exclusive) that begin and end where a sentence does."""
-    starts = [0, *(i for i in range(1, len(texts)) if _begins(texts[i - 1], texts[i]))]
-    ends = [*starts[1:], len(texts)]
-    runs = [(s, e) for s in starts for e in ends if 0 < e - s <= MAX_EXCERPT_LINES]
-    # A text without any boundary in reach is cut at the limit.
-    return runs or [(0, MAX_EXCERPT_LINES)]
-
-
-def _begins(before: str, line: str) -> bool:
-    return bool(_SENTENCE_END.search(before) or _ITEM_START.match(line))
+def _first_of(*groups: Iterable[int]) -> list[int]:
+    """Return the first MAX_CITED distinct positions of ``groups``, in order."""
+    return list(dict.fromkeys(i for group in groups for i in group))[:MAX_CITED]

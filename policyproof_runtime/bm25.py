@@ -107,6 +107,10 @@ class Bm25:
         self._offsets, self._passages = _flat(table["passages"])
         _, self._weights = _flat(table["weights"])
 
+    def terms(self) -> Iterable[str]:
+        """Return every term of the corpus."""
+        return self._rows.keys()
+
     def idf(self, term: str) -> float:
         """Return the term's inverse document frequency; an unknown term has the largest."""
         return inverse_document_frequency(self.df(term), self.count)

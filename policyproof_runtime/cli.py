@@ -17,7 +17,9 @@ from policyproof_runtime.errors import PolicyProofError
 _MODULES = {
     "ask": "cli_ask",
     "retrieve": "cli_ask",
+    "sufficiency": "cli_sufficiency",
     "build": "cli_build",
+    "new": "cli_build",
     "export": "cli_build",
     "diff": "cli_diff",
     "verify": "cli_store",

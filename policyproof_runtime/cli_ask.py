@@ -110,7 +110,10 @@ def _load(store: str | None, corpus: str | None) -> Corpus:
 def _run_batch(
     batch: str | None, out: str | None, answer: Callable[[str], Result], rows: cli_batch.ToRows
 ) -> None:
-    count = cli_batch.run(batch or cli_batch.STREAM, out, answer, rows)
+    def fields(question: cli_batch.Question) -> Result:
+        return {"question": question.text, **answer(question.text)}
+
+    count = cli_batch.run(batch or cli_batch.STREAM, out, fields, rows)
     note(f"{count} question{'' if count == 1 else 's'} done" + (f": {out}" if out else ""))
 
 

@@ -28,14 +28,19 @@ ToRows = Callable[[Result], list[Result]]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One line of a batch; ``id`` is the line number where the line has none."""
+    """One line of a batch; ``id`` is the line number where the line has none, ``values`` all it has."""
 
     line: int
     id: str | int
     text: str
+    values: dict[str, Any]
 
 
-def run(source: str, target: str | None, answer: Callable[[str], Result], to_rows: ToRows) -> int:
+# Turns a question into the fields of its result.
+Answering = Callable[[Question], Result]
+
+
+def run(source: str, target: str | None, answer: Answering, to_rows: ToRows) -> int:
     """Answer every question of ``source`` into ``target``; return how many there were.
 
     The target appears when all is done; after an error there is nothing of it. Raises QueryError
@@ -114,12 +119,12 @@ def _question(value: dict[str, Any], source: str, number: int) -> Question:
         raise _fault(source, number, "'question' must be text", found=type(text).__name__)
     if not isinstance(name, str | int) or isinstance(name, bool):
         raise _fault(source, number, "'id' must be text or a number", found=type(name).__name__)
-    return Question(number, name, text)
+    return Question(number, name, text, value)
 
 
-def _answered(question: Question, source: str, answer: Callable[[str], Result]) -> Result:
+def _answered(question: Question, source: str, answer: Answering) -> Result:
     try:
-        return {"id": question.id, "question": question.text, **answer(question.text)}
+        return {"id": question.id, **answer(question)}
     except QueryError as error:
         error.message = f"{_place(source, question.line)}: {error.message}"
         raise

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policyproof_runtime.answer import Answerer
 from policyproof_runtime.bm25 import Bm25
+from policyproof_runtime.features import Cues, Reader
 from policyproof_runtime.objects import ObjectStore
 from policyproof_runtime.passages import Passages
+from policyproof_runtime.references import SCHEMA as REFERENCES
+from policyproof_runtime.references import References
 from policyproof_runtime.release import Release, load_release, objects_of
 from policyproof_runtime.retrieve import RETRIEVAL_INDEXES, Method, Retriever, make_methods
 from policyproof_runtime.sufficiency import Gate
 from policyproof_runtime.types import Answer, Hit
 
 if TYPE_CHECKING:
-    from policyproof_runtime.dense import Neural
+    from policyproof_runtime.dense import Neural, Scores
 
 BM25_INDEX = "bm25"
 NEURAL_METHODS = ("dense", "hybrid", "rerank")
@@ -39,7 +43,14 @@ class Corpus:
             if digest not in served:  # those were verified when they were read above
                 store.read(digest)
         tables = {n: store.table(d) for n, d in release.index.items() if n in RETRIEVAL_INDEXES}
-        methods = make_methods(tables, self.passages, release.retrieval, release.documents)
+        self._references = References(tables.get("references", REFERENCES.empty_table()))
+        methods = make_methods(
+            tables,
+            self.passages,
+            release.retrieval,
+            release.documents,
+            self._similarity if "embeddings" in release.phases else None,
+        )
         self._store, self._lexical = store, methods["bm25"]
         methods |= {name: self._neural_method(name) for name in NEURAL_METHODS}
         default = release.retrieval.get("method", "bm25")
@@ -53,8 +64,27 @@ class Corpus:
     @cached_property
     def _answerer(self) -> Answerer:
         gate = Gate.from_params(self.release.gate)
-        digest = str(self.release.digest)
-        return Answerer(self._retriever, gate, self._bm25, self.name, digest)
+        return self.answerer(self.reader(gate.cues), gate)
+
+    def answerer(self, reader: Reader, gate: Gate) -> Answerer:
+        """Return what answers by ``gate``; training calls it before the release has one."""
+        return Answerer(reader, gate, self.name, str(self.release.digest))
+
+    def reader(self, cues: Cues) -> Reader:
+        """Return what reads questions against this corpus, in training as in serving."""
+        publishers = {document.id: document.publisher for document in self.release.documents}
+        rank = self._retriever.rank
+        return Reader(self.passages, rank, self._bm25, self._references, cues, publishers)
+
+    def assess(self, question: str, passage_ids: Sequence[str]) -> dict[str, Any]:
+        """Return what the gate says of ``passage_ids`` as evidence for ``question``.
+
+        Raises QueryError if the question cannot be served or a passage is unknown.
+        """
+        return self._answerer.assess(question, passage_ids)
+
+    def _similarity(self, question: str) -> tuple[Scores, Scores | None]:
+        return self._neural.similarity(question)
 
     def _neural_method(self, name: str) -> Method:
         def rank(question: str, k: int) -> list[tuple[int, float]]:
@@ -68,11 +98,13 @@ class Corpus:
         # Imported when such a method is asked for: a question without it waits for nothing.
         from policyproof_runtime.dense import Neural
 
+        asks = self.release.index.get("ask_vectors")
         return Neural(
             self.release.retrieval,
             lambda: self._store.phase(self.release.phase("embeddings").snapshot),
             self.passages.retrieval_text,
             self._lexical,
+            (lambda: self._store.table(asks)) if asks else None,
         )
 
     def retrieve(self, question: str, top_k: int = 10, method: str | None = None) -> list[Hit]:

@@ -41,8 +41,8 @@ SCOPE = (
     "unknown_names_beside",  # such names beside the name of a document of the corpus
     "unknown_provisions",  # provisions asked for that the corpus does not have
     "unknown_terms",  # share of the question's weight in terms that the corpus does not hold
-    "uncovered_terms",  # share that the best three passages together do not hold
-    "scattered_terms",  # share that the best passage does not hold
+    "uncovered_terms",  # share that none of the best five passages holds alone
+    "weak_match",  # the best passage scores less than three words that no other passage has
     "figure_gap",  # a figure is asked for and no well matching sentence has one of its kind
     "names_corpus",  # the question names a document or a provision of the corpus
 )
@@ -115,6 +115,7 @@ class Reader:
         self._rank = rank
         self._cues = cues
         self._frequency = _stem_frequencies(lexicon)
+        self._rarest = _idf(1, lexicon.count)
         self._provisions = _provision_names(passages)
         self.scores = lru_cache(maxsize=512)(self._scores)
         self.held = lru_cache(maxsize=4096)(self._held)
@@ -128,6 +129,9 @@ class Reader:
         for position, score in self._rank(text, DEPTH):
             scores[position] = score
         return scores / (scores.max() or 1.0)
+
+    def _best(self, question: str) -> float:
+        return max((score for _, score in self._rank(question, 1)), default=0.0)
 
     def _held(self, position: int) -> frozenset[str]:
         return _stems(self.text(position))
@@ -223,12 +227,19 @@ class Reader:
             for code in CUE_CODES
         }
 
+    def uncovered(self, question: str) -> list[str]:
+        """Return the terms of ``question`` that its best passage lacks, the rarest first."""
+        best = self.top(self.scores(question), 1)
+        held = self.held(best[0]) if best else frozenset()
+        weights = self.weights(question)
+        lacking = [t for t in content_terms(question) if stem(t) not in held]
+        return sorted(lacking, key=lambda t: -weights[stem(t)])[:3]
+
     def scope(self, question: str) -> dict[str, float]:
         """Return the features of SCOPE."""
         asked = " ".join(asked_parts(question))
         weights = self.weights(asked)
         best = self.top(self.scores(question), 5)
-        union = frozenset().union(*map(self.held, best[:3]))
         named = self.references.named(question)
         names = self.unknown_names(question)
         unknown = {s: w for s, w in weights.items() if s not in self._frequency}
@@ -238,8 +249,8 @@ class Reader:
             "unknown_names_beside": min(len(names), 2) / 2 if named.documents else 0.0,
             "unknown_provisions": float(bool(self.unknown_provisions(question))),
             "unknown_terms": _share(weights, unknown),
-            "uncovered_terms": _lacking(weights, union),
-            "scattered_terms": min((_lacking(weights, self.held(i)) for i in best), default=1.0),
+            "uncovered_terms": min((_lacking(weights, self.held(i)) for i in best), default=1.0),
+            "weak_match": max(0.0, 1 - self._best(question) / (3 * self._rarest)),
             "figure_gap": self.figure_gap(question, self.top(self.scores(question), 10)),
             "names_corpus": float(bool(named.documents or (named.provisions and not names))),
         }

@@ -1,105 +1,163 @@
-"""Does the evidence suffice to answer the question? The gate of a release and what it says."""
+"""Does the evidence suffice to answer the question? The gate of a release and what it says.
+
+Two logistic regressions over the readable features of `policyproof_runtime.features`, frozen as
+numbers: *scope*, whether this corpus can settle the question, and *coverage*, whether this evidence
+covers what is asked. The probability that the evidence suffices is their product.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from policyproof_runtime.errors import ReleaseError
-from policyproof_runtime.terms import content_terms, contract_terms, stem
+from policyproof_runtime.features import COVERAGE, CUE_CODES, SCOPE, Cues, Reader
+from policyproof_runtime.parts import asked_parts, wanted_figure
 
 OUTSIDE_CORPUS = "outside_controlled_corpus"
 INCOMPLETE = "incomplete_evidence_set"
+KIND = "scope-and-coverage"
 
-# A word in capitals inside a sentence names something: "Kansas", "GPT-5", "GOVERN".
-_NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w-]*\w")
-# A name with a number is one thing: neither "GPT" nor "5" alone is GPT-5.
-_NUMBERED = re.compile(r"[\w-]*-\d[\w-]*")
-
-
-class Lexicon(Protocol):
-    """What the corpus knows of a term."""
-
-    def df(self, term: str) -> int:
-        """Return in how many passages the term occurs."""
-
-    def idf(self, term: str) -> float:
-        """Return the term's inverse document frequency."""
+# What each kind of question lacks, said to a person.
+_MISSING = {
+    "current_information_required": "information newer than the documents",
+    "organization_specific_conclusion": "the facts of your own case and an assessment of them",
+    "legal_advice_boundary": "advice from a qualified lawyer who knows the case",
+    "high_stakes_recommendation": "the judgement of the person responsible for the decision",
+    "unsupported_comparison": "the other side of the comparison",
+    OUTSIDE_CORPUS: "a source outside this corpus",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """What a gate says of a question and its evidence.
 
-    ``missing`` names what the evidence lacks; it is empty when the evidence suffices.
+    ``scope`` is the probability that the corpus can settle the question, ``probability`` that this
+    evidence does. ``missing`` names what is lacking; it is empty when the evidence suffices.
     """
 
     probability: float
+    scope: float
     sufficient: bool
     reason_codes: tuple[str, ...]
     missing: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
-    """Sufficient if the evidence covers enough of the question, weighted by how rare its terms are.
+class Logistic:
+    """p = 1 / (1 + exp(−(intercept + Σ weight · feature)))."""
 
-    The probability is the covered share of the idf mass of the question's content terms, compared
-    by their stems. A name in the question that the corpus does not know means insufficient,
-    whatever the share.
+    intercept: float
+    weights: Mapping[str, float]
+
+    def probability(self, features: Mapping[str, float]) -> float:
+        """Return the probability for ``features``; each must be there by name."""
+        terms = (self.weights[name] * features[name] for name in sorted(self.weights))
+        return 1 / (1 + math.exp(-(self.intercept + math.fsum(terms))))
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any], names: Sequence[str]) -> Logistic:
+        """Read frozen numbers; raises ReleaseError unless they speak of exactly ``names``."""
+        weights = {str(k): float(v) for k, v in params["weights"].items()}
+        if set(weights) != set(names):
+            raise ReleaseError(
+                "the gate of the release weighs other features than this version computes",
+                expected=sorted(names),
+                found=sorted(weights),
+                action="install the PolicyProof version that wrote the release",
+            )
+        return cls(float(params["intercept"]), weights)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The frozen gate: two regressions and their thresholds.
+
+    Given evidence is sufficient from ``threshold`` on; a question is within reach of the corpus
+    from ``scope_threshold`` on. ``label_status`` says what the training labels rest on.
     """
 
+    scope: Logistic
+    coverage: Logistic
     threshold: float
+    scope_threshold: float
+    label_status: str
+    cues: Cues = field(repr=False)
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Gate:
         """Read the gate of a release; raises ReleaseError on a kind this version does not know."""
-        if params.get("kind") != "coverage":
+        if params.get("kind") != KIND:
             raise ReleaseError(
                 "the release has a gate of an unknown kind",
-                expected="coverage",
+                expected=KIND,
                 found=params.get("kind"),
                 action="install the PolicyProof version that wrote the release",
             )
-        return cls(threshold=float(params["threshold"]))
+        return cls(
+            scope=Logistic.of(params["scope"], SCOPE),
+            coverage=Logistic.of(params["coverage"], COVERAGE),
+            threshold=float(params["threshold"]),
+            scope_threshold=float(params["scope_threshold"]),
+            label_status=str(params["label_status"]),
+            cues=compiled_cues(params["cues"]),
+        )
 
-    def assess(self, question: str, evidence: Sequence[str], lexicon: Lexicon) -> Assessment:
-        """Assess ``evidence``: the texts of passages with their titles and headings."""
-        present = {stem(term) for text in evidence for term in contract_terms(text)}
-        terms = content_terms(question)
-        absent = [term for term in terms if stem(term) not in present]
-        probability = _share(terms, absent, lexicon)
-        names = _unknown_names(question, evidence, lexicon)
-        sufficient = probability >= self.threshold and not names
-        if sufficient:
-            return Assessment(probability, sufficient, (), ())
-        reason = OUTSIDE_CORPUS if names or not evidence else INCOMPLETE
-        missing = tuple(names) or tuple(sorted(absent, key=lexicon.idf, reverse=True))
-        return Assessment(probability, sufficient, (reason,), missing)
+    def assess(self, reader: Reader, question: str, evidence: Sequence[int]) -> Assessment:
+        """Assess ``evidence``, positions of passages, for ``question``."""
+        features = reader.scope(question)
+        scope = self.scope.probability(features)
+        probability = scope * self.coverage.probability(reader.coverage(question, evidence))
+        if probability >= self.threshold and evidence:
+            return Assessment(probability, scope, sufficient=True, reason_codes=(), missing=())
+        if scope < self.scope_threshold:
+            codes, missing = out_of_scope(reader, question, features)
+        else:
+            codes, missing = (INCOMPLETE,), uncovered_parts(reader, question, evidence)
+        return Assessment(probability, scope, False, codes, missing)  # noqa: FBT003 read with the fields
 
 
-def _share(terms: Iterable[str], absent: Sequence[str], lexicon: Lexicon) -> float:
-    total = sum(lexicon.idf(term) for term in terms)
-    return 1 - sum(lexicon.idf(term) for term in absent) / total if total else 0.0
+def compiled_cues(patterns: Mapping[str, Sequence[str]]) -> Cues:
+    """Return the cue lists of a gate as compiled patterns, by reason code."""
+    return {
+        code: [re.compile(pattern, re.IGNORECASE) for pattern in patterns.get(code, ())]
+        for code in CUE_CODES
+    }
 
 
-def _unknown_names(question: str, evidence: Sequence[str], lexicon: Lexicon) -> list[str]:
-    """Return the names in the question that the corpus does not know, in order.
-
-    A name is known if the evidence holds it as printed or, unless it carries a number, if each of
-    its terms occurs somewhere in the corpus.
-    """
-    texts = [_run(text) for text in evidence]
-    names = dict.fromkeys(match.group() for match in _NAME.finditer(question))
-    absent = [name for name in names if not any(_run(name) in text for text in texts)]
-    return [
-        name
-        for name in absent
-        if _NUMBERED.fullmatch(name) or not all(map(lexicon.df, content_terms(name)))
+def out_of_scope(
+    reader: Reader, question: str, features: Mapping[str, float]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return why the corpus cannot settle ``question``: reason codes, and what is missing."""
+    codes = [code for code in CUE_CODES if features[code]]
+    named = [
+        *reader.unknown_provisions(question),
+        *reader.other_sources(question),
+        *reader.unknown_names(question),
     ]
+    missing = [f"anything on {name}" for name in dict.fromkeys(named)]
+    if named and OUTSIDE_CORPUS not in codes:
+        codes.append(OUTSIDE_CORPUS)
+    if features["figure_gap"]:
+        codes.append(INCOMPLETE)
+        missing += [
+            f"a {wanted[0]}: {part}"
+            for part in asked_parts(question)
+            if (wanted := wanted_figure(part))
+        ]
+    missing = [*(_MISSING[code] for code in codes if code in _MISSING and not named), *missing]
+    if not codes:
+        codes = [OUTSIDE_CORPUS]
+        missing = [f"a passage on {', '.join(reader.uncovered(question)) or 'this question'}"]
+    return tuple(codes), tuple(dict.fromkeys(missing))
 
 
-def _run(text: str) -> str:
-    return f" {' '.join(contract_terms(text))} "
+def uncovered_parts(reader: Reader, question: str, evidence: Sequence[int]) -> tuple[str, ...]:
+    """Return the parts of ``question`` that other passages answer better than ``evidence``."""
+    parts = reader.parts(question)
+    lagging = [p.text for p in parts if not evidence or p.scores[list(evidence)].max() < 1]
+    return tuple(dict.fromkeys(lagging)) or (question,)

@@ -60,12 +60,23 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One attempt at an answer: how the question was put, what was found and how it was graded."""
+
+    attempt: str
+    passage_ids: tuple[str, ...]
+    probability: float
+    sufficient: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer by citation, or an abstention with its reasons.
 
-    ``probability`` is the gate's estimate that the evidence suffices; below ``threshold`` the
-    decision is to abstain. ``related`` holds the closest passages of an abstention; they are no
-    answer and are not part of the batch line.
+    ``probability`` is the gate's estimate that the corpus answers the question; below ``threshold``
+    the decision is to abstain, except for a question of which only some parts are answered: then
+    ``partial`` names the others. ``label_status`` says what the gate's training labels rest on.
+    ``related`` holds the closest passages of an abstention; they are no answer.
     """
 
     question: str
@@ -77,6 +88,9 @@ class Answer:
     citations: tuple[Citation, ...]
     corpus: str
     release: str
+    partial: tuple[str, ...] = ()
+    label_status: str = ""
+    trace: tuple[Step, ...] = ()
     related: tuple[Citation, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -91,4 +105,8 @@ class Answer:
             "citations": [citation.as_json() for citation in self.citations],
             "corpus": self.corpus,
             "release": self.release,
+            "partial": list(self.partial),
+            "label_status": self.label_status,
+            "trace": [asdict(step) | {"passage_ids": list(step.passage_ids)} for step in self.trace],
+            "related": [citation.as_json() for citation in self.related],
         }

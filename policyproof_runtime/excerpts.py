@@ -1,0 +1,85 @@
+"""Choosing the words to cite: whole sentences and list items, exactly as the source has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from policyproof_runtime.passages import Line, Passages
+from policyproof_runtime.terms import contract_terms, stem
+from policyproof_runtime.types import Citation
+
+# What a person reads at a glance; a list that is begun may need more.
+MAX_LINES = 12
+MAX_LIST_LINES = 24
+# A line must add this share of the question's weight to be worth its space.
+LINE_PRICE = 0.015
+
+_SENTENCE_END = re.compile(r"[.!?;:][\"'”’)\]]*\s*$")
+_ITEM_START = re.compile(r"\s*(?:\(?[a-z0-9]{1,4}[.)]\s|\([a-z0-9]{1,4}\)|[•\-–—]\s|[A-Z]{2}-\d)")
+_LEAD_IN = re.compile(r":\s*$")
+
+Run = tuple[int, int]
+
+
+def excerpts(passages: Passages, position: int, weights: Mapping[str, float]) -> list[Citation]:
+    """Cite the run of whole sentences or items that holds most of ``weights`` (stems).
+
+    A passage of up to MAX_LINES lines is cited whole. Where the source has other lines between
+    (page furniture, a blank line), the run is cited in pieces, so that every piece stands in the
+    source as it is shown.
+    """
+    lines = passages.lines(position)
+    if not lines:
+        return [passages.citation(position)]
+    text = passages.citation_text(position)
+    texts = [text[line.start : line.end] for line in lines]
+    first, end = (0, len(lines)) if len(lines) <= MAX_LINES else best_run(texts, weights)
+    return [passages.citation(position, (a, b)) for a, b in _pieces(lines[first:end])]
+
+
+def best_run(texts: Sequence[str], weights: Mapping[str, float]) -> Run:
+    """Return (first, end exclusive) of the lines to show: most weight for the fewest lines."""
+    held = [{stem(t) for t in contract_terms(line)} & weights.keys() for line in texts]
+    price = LINE_PRICE * sum(weights.values())
+
+    def worth(run: Run) -> tuple[float, int]:
+        found = set().union(*held[run[0] : run[1]])
+        return sum(weights[s] for s in sorted(found)) - price * (run[1] - run[0]), -run[0]
+
+    return _with_its_list(texts, max(_runs(texts), key=worth))
+
+
+def _with_its_list(texts: Sequence[str], run: Run) -> Run:
+    """Extend a run that ends in or just behind a lead-in ("shall:") by the items that follow."""
+    first, end = run
+    if not _LEAD_IN.search(texts[end - 1]):
+        return run
+    stop = min(len(texts), first + MAX_LIST_LINES)
+    ends = [i for i in range(end + 1, stop + 1) if i == len(texts) or _begins(texts[i - 1], texts[i])]
+    return first, max(ends, default=end)
+
+
+def _runs(texts: Sequence[str]) -> list[Run]:
+    """Return the runs of lines that begin and end where a sentence or an item does."""
+    starts = [0, *(i for i in range(1, len(texts)) if _begins(texts[i - 1], texts[i]))]
+    ends = [*starts[1:], len(texts)]
+    runs = [(s, e) for s in starts for e in ends if 0 < e - s <= MAX_LINES]
+    # A text without any boundary in reach is cut at the limit.
+    return runs or [(0, MAX_LINES)]
+
+
+def _begins(before: str, line: str) -> bool:
+    return bool(_SENTENCE_END.search(before) or _ITEM_START.match(line))
+
+
+def _pieces(lines: Sequence[Line]) -> list[tuple[Line, Line]]:
+    """Return first and last line of each stretch that is consecutive in the source."""
+    pieces: list[tuple[Line, Line]] = []
+    for line in lines:
+        last = pieces[-1][1] if pieces else None
+        if last and (line.page, line.number) == (last.page, last.number + 1):
+            pieces[-1] = (pieces[-1][0], line)
+        else:
+            pieces.append((line, line))
+    return pieces
