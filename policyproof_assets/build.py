@@ -100,7 +100,7 @@ class Build:
         """End the workers, if any were started."""
         executor = self.__dict__.pop("_executor", None)
         if executor is not None:
-            executor.shutdown(cancel_futures=True)
+            executor.shutdown()
 
     @cached_property
     def _executor(self) -> Executor:

@@ -71,9 +71,13 @@ def run_each(
     one that raised a PolicyProofError; any other exception is raised.
     """
     futures = {executor.submit(fn, *args): i for i, (_, args) in enumerate(tasks)}
-    for future in as_completed(futures):
-        index = futures.pop(future)  # no result is held once it has been taken
-        yield index, _outcome(future, tasks[index][0])
+    try:
+        for future in as_completed(futures):
+            index = futures.pop(future)  # no result is held once it has been taken
+            yield index, _outcome(future, tasks[index][0])
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 def _outcome(future: Future[Any], name: str) -> Any:
