@@ -17,7 +17,7 @@ _SMALL, _RAISED = 0.85, 0.65
 #: Columns of prose: at least so many lines each, of which this share fills most of the column, with
 #: a gutter in the middle of the page.
 _MIN_LINES, _FILL, _FULL, _MIDDLE = 5, 0.6, 0.35, (0.3, 0.7)
-_STEP = 2.0
+_STEP, _MAX_PLACES = 2.0, 500
 #: Header and footer of a page are so many sizes away from its columns.
 _DETACHED = 2.0
 #: A number, letter or bullet that is set apart from the text it opens.
@@ -166,7 +166,8 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
         return None
     left, right = min(p.x0 for p in upright), max(p.x1 for p in upright)
     low, high = (left + share * (right - left) for share in _MIDDLE)
-    places = [low + _STEP * i for i in range(int((high - low) / _STEP) + 1)]
+    step = max(_STEP, (high - low) / _MAX_PLACES)
+    places = [low + step * i for i in range(int((high - low) / step) + 1)]
     crossing = [sum(p.x0 < x < p.x1 for p in upright) for x in places]
     fewest = min(crossing)
     # The middle of the widest run of best places, so that the choice is stable.

@@ -26,6 +26,8 @@ _BOLD_WEIGHT = 600
 _SPACE, _PIECE = 0.2, 1.0
 #: A raised or lowered character stays in its line up to this share of the font size.
 _SHIFT = 0.6
+#: Rounding at the edge of a page, in points.
+_MARGIN = 2.0
 #: A character of less than this share of its line's size is raised or lowered.
 _SMALL = 0.8
 #: Controls, surrogates, noncharacters, zero-width and direction marks: nothing a reader sees. The
@@ -112,6 +114,13 @@ class _Frame:
                 return self.height - y, self.width - x
         return x, self.height - y
 
+    def shows(self, x: float, y: float) -> bool:
+        """Say whether a point is on the page; what lies beside it no reader sees."""
+        width, height = self.width, self.height
+        if self.rotation in (90, 270):
+            width, height = height, width
+        return -_MARGIN <= x <= width + _MARGIN and -_MARGIN <= y <= height + _MARGIN
+
 
 def _frame(page: pdfium.PdfPage) -> _Frame:
     left, bottom, right, top = page.get_cropbox()
@@ -181,9 +190,12 @@ def _glyphs(page: pdfium.PdfPage, text: pdfium.PdfTextPage) -> Iterator[_Glyph]:
             continue
         if not raw.FPDFText_GetLooseCharBox(text, index, box):
             continue
+        place = frame(x.value, y.value)
         corners = frame(box.left, box.bottom)[0], frame(box.right, box.top)[0]
+        if not frame.shows(*place) or not all(map(math.isfinite, corners)):
+            continue
         turned = round(math.degrees(raw.FPDFText_GetCharAngle(text, index))) - frame.rotation
-        base = frame(x.value, y.value)[1]
+        base = place[1]
         yield _Glyph(char, min(corners), max(corners), base, *styles.at(index), turned % 360 == 0)
 
 

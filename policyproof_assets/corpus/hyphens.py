@@ -37,6 +37,18 @@ class Hyphens:
             return False
         return "-".join(halves) in self._words or self._words.issuperset(halves)
 
+    def join(self, texts: Sequence[str]) -> str:
+        """Join the lines of one paragraph or heading, white space collapsed."""
+        joined = ""
+        for text in texts:
+            if not self.is_wrap(joined, text):
+                joined += f" {text}"
+            elif self.belongs_to_word(joined, text):
+                joined += text
+            else:
+                joined = joined[:-1] + text
+        return " ".join(joined.split())
+
     @cached_property
     def _words(self) -> frozenset[str]:
         """Every word of the document, lower case, except those a line break cuts in two."""

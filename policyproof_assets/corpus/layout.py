@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,6 +47,8 @@ class LayoutRules(BaseModel):
     max_pages: PositiveInt = 5_000
     max_page_characters: PositiveInt = 200_000
     max_characters: PositiveInt = 30_000_000
+    #: Pages that show something but hold no text: refused as scans, or skipped as pictures.
+    pages_without_text: Literal["refuse", "skip"] = "refuse"
     #: A row of a table that is longer is cut into several lines, at a cell or a sentence.
     max_row_characters: PositiveInt = 900
 
@@ -58,7 +62,10 @@ def read_layout(path: Path, document_id: str, rules: LayoutRules) -> pl.DataFram
     Raises ExtractError that names the file: not a PDF, encrypted, over a limit, or with pages that
     have no text (scans), whose numbers it gives.
     """
-    size = path.stat().st_size
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise _unreadable(path, error) from error
     if size > rules.max_bytes:
         raise _over(path, "bytes", rules.max_bytes, size)
     try:
@@ -66,13 +73,36 @@ def read_layout(path: Path, document_id: str, rules: LayoutRules) -> pl.DataFram
     except pdfium.PdfiumError as error:
         raise _unreadable(path, error) from error
     try:
-        raw = _read_pages(path, document, rules)
-        outline = read_outline(document)
-    except pdfium.PdfiumError as error:
+        with _quiet():
+            return _read(path, document, document_id, rules)
+    except ExtractError:
+        raise
+    except Exception as error:  # a broken file can make any step fail
         raise _unreadable(path, error) from error
     finally:
         document.close()
-    return _frame(document_id, _lines(raw, rules), outline)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the remarks of the library on a broken file away from the user."""
+    logger = logging.getLogger("pypdfium2")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _read(
+    path: Path, document: pdfium.PdfDocument, document_id: str, rules: LayoutRules
+) -> pl.DataFrame:
+    pages = _read_pages(path, document, rules)
+    outline = read_outline(document)
+    hyphens = Hyphens([piece.text for pieces, _ in pages for piece in pieces])
+    tables = Tables(hyphens, rules.max_row_characters)
+    return _frame(document_id, [_page_lines(*page, tables) for page in pages], outline)
 
 
 def _read_pages(path: Path, document: pdfium.PdfDocument, rules: LayoutRules) -> list[_Page]:
@@ -92,6 +122,8 @@ def _read_pages(path: Path, document: pdfium.PdfDocument, rules: LayoutRules) ->
         pages.append((pieces, read_edges(page)))
         text.close()
         page.close()
+    if rules.pages_without_text == "skip" and len(empty) < len(pages):
+        empty = []
     _require_text(path, pages, empty)
     return pages
 
@@ -105,7 +137,7 @@ def _require_text(path: Path, pages: Sequence[_Page], empty: Sequence[int]) -> N
         f"{path.name}: no text on page {named}" if empty else f"{path.name}: no text on any page",
         expected="text on every page that shows something",
         found=f"{len(empty) or len(pages)} of {len(pages)} pages without text, as in scans",
-        action="run optical character recognition over the file first, for instance ocrmypdf",
+        action="recognise the text first (OCR); pictures are skipped with pages_without_text",
     )
 
 
@@ -120,16 +152,11 @@ def _over(path: Path, what: str, limit: int, found: int) -> ExtractError:
 
 def _unreadable(path: Path, error: Exception) -> ExtractError:
     return ExtractError(
-        f"{path.name}: not a readable PDF: {error}",
+        f"{path.name}: not a readable PDF",
         expected="a complete PDF without a password",
+        found=f"{type(error).__name__}: {error}",
         action="open the file in a viewer and save it again, or leave it out of the corpus",
     )
-
-
-def _lines(raw: Sequence[_Page], rules: LayoutRules) -> list[list[Piece]]:
-    hyphens = Hyphens([piece.text for pieces, _ in raw for piece in pieces])
-    tables = Tables(hyphens, rules.max_row_characters)
-    return [_page_lines(pieces, edges, tables) for pieces, edges in raw]
 
 
 def _page_lines(pieces: list[Piece], edges: list[Edge], tables: Tables) -> list[Piece]:

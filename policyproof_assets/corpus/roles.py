@@ -20,6 +20,8 @@ Place = tuple[int, int]  # index of the page, index of the line
 _DEPTH = 3
 #: Pages on which a line must repeat, and their share where the whole document is shorter.
 _REPEATS = 3
+#: What is larger than the text by so much is a heading, although each page may have one.
+_LARGE = 1.3
 #: A place at the edge that most pages fill with whatever text (running section titles).
 _SHARED, _SHARED_PAGES, _SHARED_GAP = 0.6, 4, 1.5
 _PAGE_NUMBER = re.compile(
@@ -82,7 +84,7 @@ def _furniture(pages: Pages, body_size: float) -> Iterator[Place]:
         edges = [edge(page) for page in pages]
         shared = _shared_places(pages, edges, body_size)
         for depth in range(_DEPTH):
-            repeated = _repeated(pages, edges, depth)
+            repeated = _repeated(pages, edges, depth, _LARGE * body_size)
             for index, order in enumerate(edges):
                 place = (index, order[depth]) if depth < len(order) else None
                 number = place and _is_page_number(pages[index][place[1]])
@@ -132,12 +134,12 @@ def _is_page_number(line: Piece) -> bool:
     return not line.table and _PAGE_NUMBER.fullmatch(line.text) is not None
 
 
-def _repeated(pages: Pages, edges: Sequence[list[int]], depth: int) -> set[Place]:
+def _repeated(pages: Pages, edges: Sequence[list[int]], depth: int, largest: float) -> set[Place]:
     """Return the lines at ``depth`` from the edge whose text repeats, digits aside."""
     found: dict[tuple[str, float], list[Place]] = defaultdict(list)
     for index, order in enumerate(edges):
         for line in order[depth : depth + 1]:
-            if not pages[index][line].table:
+            if not pages[index][line].table and pages[index][line].size <= largest:
                 found[_key(pages[index][line])].append((index, line))
     needed = min(_REPEATS, max(2, len(pages) - 1))
     kept = [_in_step(pages, places) for places in found.values() if len(places) >= needed]

@@ -112,18 +112,7 @@ class Tables:
     def _cell(self, pieces: Sequence[Piece]) -> Piece:
         lines = [join(row, " ") for row in rows_of([replace(p, table=False) for p in pieces])]
         whole = join(lines, " ")
-        return replace(whole, text=self._paragraph([p.text for p in lines]), base=lines[0].base)
-
-    def _paragraph(self, lines: Sequence[str]) -> str:
-        text = lines[0]
-        for line in lines[1:]:
-            if not self._hyphens.is_wrap(text, line):
-                text += " " + line
-            elif self._hyphens.belongs_to_word(text, line):
-                text += line
-            else:
-                text = text[:-1] + line
-        return text
+        return replace(whole, text=self._hyphens.join([p.text for p in lines]), base=lines[0].base)
 
 
 def _wrap(text: str, width: int) -> Iterator[str]:

@@ -1,0 +1,198 @@
+"""A folder of documents as a corpus, without a manifest that lists them.
+
+Markdown says in its front matter what it is; a PDF or an HTML page has a ``<same name>.toml``
+beside it. A ``corpus.toml`` at the top may name the corpus; where it lists documents it is the
+manifest.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from policyproof_assets.corpus.markdown import checked, front_matter
+from policyproof_assets.errors import ManifestError
+from policyproof_assets.manifests import (
+    Corpus,
+    Document,
+    document_format,
+    load_corpus,
+    read_toml,
+    validate,
+)
+
+CORPUS_FILE = "corpus.toml"
+#: Read as no document: notes about the folder, and what a person hides or drafts.
+_LEFT_OUT = re.compile(r"(?i)readme\b.*|[._].*")
+_PROFILES = {"pdf": "auto", "markdown": "markdown", "html": "html"}
+_SETTINGS = frozenset({"id", "title", "namespace", "licence", "publisher", "finding_aids"})
+#: Keys of a description that are fields of Document by the same name.
+_FIELDS = frozenset(
+    {
+        *(
+            "title",
+            "publisher",
+            "licence",
+            "status",
+            "classification",
+            "acl",
+            "profile",
+            "language",
+        ),
+        *("about", "effective_date", "department", "owner", "names"),
+    }
+)
+_OWN = frozenset({"doc_id", "version", "supersedes"})
+_NOT_STATED = "not stated"
+
+
+def discover(folder: Path) -> Corpus:
+    """Return the corpus of the documents in ``folder`` and below, in the order of their paths.
+
+    Digests are computed from the files. Raises ManifestError that lists every fault with its file:
+    no description, no acl or classification (there is no default), or a key that is not valid.
+    """
+    settings = _settings(folder)
+    if settings is None:
+        return load_corpus(folder / CORPUS_FILE)
+    documents, faults = [], []
+    for path in _document_files(folder):
+        try:
+            documents.append(_document(path, folder, settings))
+        except ManifestError as error:
+            faults.append(error)
+    if faults:
+        raise _joined(folder, faults)
+    header = {
+        name: settings[name] for name in ("title", "namespace", "finding_aids") if name in settings
+    }
+    header.setdefault("title", folder.resolve().name)
+    header["id"] = settings.get("id") or _slug(folder.resolve().name)
+    return validate(Corpus, {**header, "documents": documents, "folder": folder}, folder)
+
+
+def _settings(folder: Path) -> dict[str, Any] | None:
+    """Return what corpus.toml says for all documents; None if it is a manifest itself."""
+    path = folder / CORPUS_FILE
+    if not path.is_file():
+        return {}
+    data = read_toml(path)
+    if "documents" in data:
+        return None
+    settings = data.get("corpus", data)
+    unknown = sorted(set(settings) - _SETTINGS)
+    if unknown:
+        raise ManifestError(
+            f"{path}: unknown key {', '.join(unknown)}",
+            expected=", ".join(sorted(_SETTINGS)),
+            action="describe documents beside them, or list them as [[documents]]",
+        )
+    return dict(settings)
+
+
+def _document_files(folder: Path) -> list[Path]:
+    """Return the documents below ``folder``; ManifestError if there is none or one lies outside."""
+    root, found = folder.resolve(), []
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not _LEFT_OUT.fullmatch(name)]
+        for name in files:
+            path = Path(place) / name
+            if document_format(path) is None or _LEFT_OUT.fullmatch(name):
+                continue
+            if not path.resolve().is_relative_to(root):
+                raise ManifestError(f"{path} leads out of {folder}", found=str(path.resolve()))
+            found.append(path)
+    if not found:
+        raise ManifestError(
+            f"{folder} holds no document",
+            expected="files that end in .md, .pdf or .html",
+            action="name the folder of your documents; README files are left out",
+        )
+    return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
+
+
+def _document(path: Path, folder: Path, settings: Mapping[str, Any]) -> Document:
+    kind = document_format(path) or ""
+    said = front_matter(path) if kind == "markdown" else _beside(path)
+    defaults = {
+        "title": path.stem,
+        "publisher": settings.get("publisher", _NOT_STATED),
+        "licence": settings.get("licence", _NOT_STATED),
+        "status": "active",
+        "profile": _PROFILES[kind],
+    }
+    family, version = str(said.get("doc_id") or _slug(path.stem)), str(said.get("version", "1"))
+    values = defaults | {name: _plain(said[name]) for name in _FIELDS & said.keys()}
+    values |= {
+        "id": f"{family}-v{version}",
+        "family": family,
+        "version": version,
+        "supersedes": _supersedes(said.get("supersedes"), family),
+        "facts": {key: _text(said[key]) for key in said if key not in _FIELDS | _OWN},
+        "format": kind,
+        "path": path.relative_to(folder).as_posix(),
+        "sha256": _digest(path),
+    }
+    return validate(Document, values, path)
+
+
+def _beside(path: Path) -> dict[str, Any]:
+    """Read the description of a PDF or an HTML page."""
+    description = path.with_suffix(".toml")
+    if not description.is_file():
+        raise ManifestError(
+            f"{path} has no description",
+            expected=f"{description.name} beside it, with at least acl and classification",
+            action="policyproof new writes a starter for a folder of documents",
+        )
+    return checked(read_toml(description), description)
+
+
+def _supersedes(value: Any, family: str) -> str | None:
+    """Return the id of the superseded document: of ``HR-001 v1``, ``1`` or an id."""
+    if value in (None, "", False):
+        return None
+    text = str(value).strip()
+    named = re.fullmatch(r"(?:(?P<family>\S+)\s+)?v?(?P<version>\d[\w.]*)", text)
+    return f"{named['family'] or family}-v{named['version']}" if named else text
+
+
+def _plain(value: Any) -> Any:
+    """Return dates as text; lists keep their form, so that a wrong one is refused."""
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_text(item)}" for key, item in value.items())
+    return str(_plain(value))
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "corpus"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _joined(folder: Path, faults: list[ManifestError]) -> ManifestError:
+    if len(faults) == 1:
+        return faults[0]
+    lines = [line for fault in faults for line in _brief(fault)]
+    return ManifestError(
+        f"{folder}: {len(faults)} documents cannot be taken as they are:\n  " + "\n  ".join(lines),
+        action=faults[0].action,
+    )
+
+
+def _brief(fault: ManifestError) -> Iterator[str]:
+    yield fault.message
