@@ -59,7 +59,7 @@ def tiny_model(tmp_path, monkeypatch):
     """Make a model whose files lie in ``tmp_path / "files"``; the folder of models is empty."""
     monkeypatch.setenv("POLICYPROOF_MODELS", str(tmp_path / "models"))
 
-    def make(role: str = "dense", **changes) -> Model:
+    def make(role: str = "dense", max_tokens: int = 400, **changes) -> Model:
         folder = tmp_path / "files" / role
         folder.mkdir(parents=True, exist_ok=True)
         contents = {"model.onnx": tiny_graph(role), "vocab.txt": "\n".join(WORDS).encode()}
@@ -70,7 +70,10 @@ def tiny_model(tmp_path, monkeypatch):
         return Model(
             **{"id": f"tiny-{role}", "name": "Tiny", "revision": "1", "role": role}
             | {"licence": "MIT", "graph": "onnx/model.onnx", "vocabulary": "vocab.txt"}
-            | {"max_tokens": 16, "files": (replace(files[0], name="onnx/model.onnx"), files[1])}
+            | {
+                "max_tokens": max_tokens,
+                "files": (replace(files[0], name="onnx/model.onnx"), files[1]),
+            }
             | kind
             | changes
         )

@@ -68,14 +68,14 @@ def test_a_pair_is_scored_by_its_second_text(installed):
 
 
 def test_an_over_long_text_is_an_error(installed):
-    encoder = Encoder(installed())
+    encoder = Encoder(installed(max_tokens=16))
     assert encoder.passages(["meals " * 14]).shape == (1, 10)
     with pytest.raises(ModelError, match=r"at most 16 tokens\n.*17 tokens"):
         encoder.passages(["meals", "meals " * 15])
     with pytest.raises(QueryError, match="too long for the model tiny-dense"):
         encoder.query("meals " * 15)
     with pytest.raises(QueryError, match="too long for the model tiny-reranker"):
-        Reranker(installed("reranker")).scores("meals " * 7, ["claim " * 7])
+        Reranker(installed("reranker", max_tokens=16)).scores("meals " * 7, ["claim " * 7])
 
 
 def test_no_text_gives_no_row(installed):
