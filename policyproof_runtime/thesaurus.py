@@ -13,8 +13,11 @@ from policyproof_runtime.terms import stems
 
 SCHEMA = pa.schema([pa.field("phrases", pa.list_(pa.string()), nullable=False)])
 
-# "general-purpose AI (GPAI)": capitals in brackets after the words they stand for.
-_ACRONYM = re.compile(r"((?:[\w’'-]+[ \n]){1,6})\(([A-Z]{2,6})s?\)")
+# "general-purpose AI (GPAI)": capitals in brackets after the words they stand for. The brackets are
+# looked for first: they are rare, and words are not.
+_ACRONYM = re.compile(r"\(([A-Z]{2,6})s?\)")
+_WORDS_BEFORE = re.compile(r"(?:[\w’'-]+[ \n]){1,6}\Z")
+_CHARACTERS_BEFORE = 400
 
 
 def freeze_thesaurus(groups: Iterable[Sequence[str]], texts: Iterable[str] = ()) -> pa.Table:
@@ -28,8 +31,10 @@ def freeze_thesaurus(groups: Iterable[Sequence[str]], texts: Iterable[str] = ())
 def acronyms(text: str) -> list[tuple[str, str]]:
     """Return (acronym, words) as ``text`` introduces them, where the initials agree."""
     found = []
-    for words, acronym in _ACRONYM.findall(text):
-        parts = re.split(r"[\s-]+", words.strip())[-len(acronym) :]
+    for match in _ACRONYM.finditer(text):
+        acronym, start = match[1], match.start()
+        words = _WORDS_BEFORE.search(text, max(0, start - _CHARACTERS_BEFORE), start)
+        parts = re.split(r"[\s-]+", words[0].strip())[-len(acronym) :] if words else []
         if "".join(part[:1] for part in parts).upper() == acronym:
             found.append((acronym, " ".join(parts)))
     return found
