@@ -14,7 +14,7 @@ from policyproof_runtime.objects import ObjectStore
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.references import SCHEMA as REFERENCES
 from policyproof_runtime.references import References
-from policyproof_runtime.release import Release, load_release, objects_of
+from policyproof_runtime.release import Document, Release, load_release, objects_of
 from policyproof_runtime.retrieve import RETRIEVAL_INDEXES, Method, Retriever, make_methods
 from policyproof_runtime.sufficiency import Gate
 from policyproof_runtime.types import Answer, Hit
@@ -36,7 +36,7 @@ class Corpus:
         bm25 = release.index_object(BM25_INDEX)
         served = {*(release.index[n] for n in release.index if n in RETRIEVAL_INDEXES)}
         served |= {*(part.object for part in phase.parts)}
-        titles = {document.id: document.title for document in release.documents}
+        titles = {document.id: _title(document) for document in release.documents}
         self.passages = Passages(store.phase(phase.digest), titles)
         self._bm25 = Bm25(store.table(bm25), len(self.passages))
         for digest in objects_of(release, store.read):
@@ -121,6 +121,14 @@ class Corpus:
         Raises QueryError if the question is empty, too long or no text.
         """
         return self._answerer.ask(question)
+
+
+def _title(document: Document) -> str:
+    """Return the title of a document as one of several versions, and whether it is in force."""
+    if document.family is None:
+        return document.title
+    state = "" if document.status == "active" else f", {document.status}"
+    return f"{document.title} (v{document.version}{state})"
 
 
 def open_corpus(corpus: str, store: str | Path | ObjectStore | None = None) -> Corpus:
