@@ -56,6 +56,7 @@ class Publisher:
         self._build = build
         self._store = build.store
         self._frames: dict[Digest, pl.DataFrame] = {}
+        self._parts: dict[Digest, Part] = {}
         self.corpus = build.corpus
 
     def expected(self) -> dict[str, Any]:
@@ -311,6 +312,9 @@ class Publisher:
         return tuple(_released(d, counts[d.id]) for d in self._build.documents)
 
     def _made(self, key: Any, make: Any) -> Part:
+        name = Digest.of_json(key)
+        if name in self._parts:
+            return self._parts[name]
         part = self._store.memo.get(key)
         if part is None:
             part = self._store.put_part(self.corpus.id, make())
@@ -318,6 +322,7 @@ class Publisher:
             self._build.work.made += 1
         else:
             self._build.work.known += 1
+        self._parts[name] = part
         return part
 
 
