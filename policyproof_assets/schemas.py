@@ -135,6 +135,7 @@ PASSAGES = {
     "number": I32,
     "count": I32,
     "label": STR,
+    "heading": SEGMENT,  # the lines of which the label is the text; null where it is put together
     "path": pl.List(STR),
     "unit_ids": pl.List(STR),
     "slices": pl.List(SLICE),
@@ -159,7 +160,7 @@ PHASES = {
     "passages": PASSAGES,
 }
 #: Columns that are null where a frame leaves them out.
-OPTIONAL = frozenset({"layout"})
+OPTIONAL = frozenset({"layout", "heading"})
 
 
 def conform(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:

@@ -1,7 +1,8 @@
 """Answering by citation: the retrieved words of the source, or an abstention that says why.
 
 Evidence is retrieved and graded. While the gate finds it wanting, the question is put differently,
-at most twice: its parts are asked one by one, then defined terms and cited provisions are looked up.
+at most twice: its parts are asked one by one, then defined terms and cited provisions are looked
+up.
 """
 
 from __future__ import annotations

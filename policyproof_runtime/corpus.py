@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from policyproof_runtime.answer import Answerer
 from policyproof_runtime.bm25 import Bm25
 from policyproof_runtime.features import Cues, Reader
@@ -75,6 +77,10 @@ class Corpus:
         publishers = {document.id: document.publisher for document in self.release.documents}
         rank = self._retriever.rank
         return Reader(self.passages, rank, self._bm25, self._references, cues, publishers)
+
+    def index_table(self, name: str) -> pa.Table:
+        """Return an index object of the release; raises ReleaseError if it has no such object."""
+        return self._store.table(self.release.index_object(name))
 
     def assess(self, question: str, passage_ids: Sequence[str]) -> dict[str, Any]:
         """Return what the gate says of ``passage_ids`` as evidence for ``question``.

@@ -14,6 +14,8 @@ MAX_LINES = 12
 MAX_LIST_LINES = 24
 # A line must add this share of the question's weight to be worth its space.
 LINE_PRICE = 0.015
+# Words from which a heading that ends in a full stop is a sentence.
+SENTENCE_WORDS = 6
 
 _SENTENCE_END = re.compile(r"[.!?;:][\"'”’)\]]*\s*$")
 _ITEM_START = re.compile(r"\s*(?:\(?[a-z0-9]{1,4}[.)]\s|\([a-z0-9]{1,4}\)|[•\-–—]\s|[A-Z]{2}-\d)")
@@ -25,9 +27,10 @@ Run = tuple[int, int]
 def excerpts(passages: Passages, position: int, weights: Mapping[str, float]) -> list[Citation]:
     """Cite the run of whole sentences or items that holds most of ``weights`` (stems).
 
-    A passage of up to MAX_LINES lines is cited whole. Where the source has other lines between
-    (page furniture, a blank line), the run is cited in pieces, so that every piece stands in the
-    source as it is shown.
+    A passage of up to MAX_LINES lines is cited whole. A heading that is a sentence is cited too,
+    alone if the text below, such as the rest of a table, adds nothing to it. Where the source has
+    other lines between (page furniture, a blank line), the run is cited in pieces, so that every
+    piece stands in the source as it is shown.
     """
     lines = passages.lines(position)
     if not lines:
@@ -35,12 +38,27 @@ def excerpts(passages: Passages, position: int, weights: Mapping[str, float]) ->
     text = passages.citation_text(position)
     texts = [text[line.start : line.end] for line in lines]
     first, end = (0, len(lines)) if len(lines) <= MAX_LINES else best_run(texts, weights)
-    return [passages.citation(position, (a, b)) for a, b in _pieces(lines[first:end])]
+    body = [passages.citation(position, (a, b)) for a, b in _pieces(lines[first:end])]
+    heading = passages.heading(position)
+    if heading is None or not _is_sentence(heading.excerpt):
+        return body
+    said, added = _held(heading.excerpt, weights), _held(" ".join(texts[first:end]), weights)
+    gain = sum(weights[s] for s in sorted(added - said))
+    return [heading, *body] if gain > LINE_PRICE * sum(weights.values()) else [heading]
+
+
+def _is_sentence(heading: str) -> bool:
+    """Say whether a heading states something itself, as the outcomes of a framework do."""
+    return heading.endswith(".") and len(heading.split()) >= SENTENCE_WORDS
+
+
+def _held(text: str, weights: Mapping[str, float]) -> set[str]:
+    return {stem(term) for term in contract_terms(text)} & weights.keys()
 
 
 def best_run(texts: Sequence[str], weights: Mapping[str, float]) -> Run:
     """Return (first, end exclusive) of the lines to show: most weight for the fewest lines."""
-    held = [{stem(t) for t in contract_terms(line)} & weights.keys() for line in texts]
+    held = [_held(line, weights) for line in texts]
     price = LINE_PRICE * sum(weights.values())
 
     def worth(run: Run) -> tuple[float, int]:
@@ -56,7 +74,9 @@ def _with_its_list(texts: Sequence[str], run: Run) -> Run:
     if not _LEAD_IN.search(texts[end - 1]):
         return run
     stop = min(len(texts), first + MAX_LIST_LINES)
-    ends = [i for i in range(end + 1, stop + 1) if i == len(texts) or _begins(texts[i - 1], texts[i])]
+    ends = [
+        i for i in range(end + 1, stop + 1) if i == len(texts) or _begins(texts[i - 1], texts[i])
+    ]
     return first, max(ends, default=end)
 
 

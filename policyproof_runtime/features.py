@@ -80,7 +80,7 @@ _BRACKETS = re.compile(r"\([^)]*\)")
 _SOURCE = re.compile(
     r"\b(?:[A-Z][\w'’-]*\s+(?:(?:on|of|for|and|the)\s+)*)+"
     r"(?:Act|Bill|Law|Directive|Regulation|Convention|Treaty|Order|Framework|Code|Measures|Statute)\b"
-    r"|\b[A-Z][\w/-]*\w (?:\d[\d.:-]*\b)(?! (?:of|January|February|March|April|May|June|July|August))"
+    r"|\b[A-Z][\w/-]*\w (?:\d[\d.:-]*\b)(?! (?:of|[A-Z][a-z]+)\b)"
     r"|\b(?=[\w.-]*[A-Za-z])(?=[\w.-]*\d)[\w-]+(?:\.\d[\w-]*)*"
 )
 _PROVISION = re.compile(r"\b([A-Za-z]{3,})s?\s+(\d+(?:\.\d+)*|[IVXLC]+)\b")
@@ -107,7 +107,7 @@ class Reader:
         cues: Cues,
         publishers: Mapping[str, str],
     ) -> None:
-        """``publishers`` maps a document id to who issued it; ``cues`` are read once."""
+        """Keep what features are read from; ``publishers`` maps a document id to who issued it."""
         self._publishers = publishers
         self.passages = passages
         self.lexicon = lexicon
@@ -196,7 +196,7 @@ class Reader:
         return [name for name in names if self._is_elsewhere(name)]
 
     def _is_elsewhere(self, name: str) -> bool:
-        word, _, number = name.lower().rpartition(" ")
+        word, _, _ = name.lower().rpartition(" ")
         named = self.references.named(name)
         if word in self._provisions or named.documents or named.provisions:
             return False
@@ -211,7 +211,7 @@ class Reader:
         return any(run in f" {' '.join(contract_terms(self.text(i)))} " for i in found)
 
     def unknown_provisions(self, question: str) -> list[str]:
-        """Return the provisions that ``question`` names in the corpus's manner but that it lacks."""
+        """Return the provisions that ``question`` names as the corpus does but that it lacks."""
         found = []
         for match in _PROVISION.finditer(question):
             word, number = match[1].lower(), match[2].lower()

@@ -10,7 +10,7 @@ _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 # A sentence that asks; the others tell the situation the question is about.
 _ASKING = re.compile(
     r"\?|\b(?:asks|wants to know)\b"
-    r"|^(?:please |and )?(?:list|give|compare|name|explain|describe|tell|state|show|map|classify)\b",
+    r"|^(?:please )?(?:list|give|compare|name|explain|describe|tell|state|show|map|classify)\b",
     re.IGNORECASE,
 )
 _ASKED_WITH = (
@@ -29,34 +29,42 @@ _NUMERAL = (
     r"(?:\d[\d.,\u00a0]*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|thirty|"
     r"half|a|each|both)"
 )
-_KINDS: tuple[tuple[str, str, str], ...] = (
-    (
+_UNITS = r"(?:milli)?(?:second|minute|hour|day|week|month|year)s?"
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+
+
+def _kind(name: str, asked: str, answer: str) -> tuple[str, re.Pattern[str], re.Pattern[str]]:
+    return name, re.compile(asked, re.IGNORECASE), re.compile(answer, re.IGNORECASE)
+
+
+# Kind, how it is asked for, what it looks like.
+KINDS = (
+    _kind(
         "percentage",
         r"\b(?:percent(?:age)?|per cent|error rate|positive rate|what (?:rate|share|accuracy))\b",
         r"\d\s?%|\bper ?cent|percentage|\b0\.\d",
     ),
-    (
+    _kind(
         "duration",
-        r"\bhow (?:long|soon|quickly|fast|often|much time)\b|\b(?:how many|what) \w* ?(?:hours|days|weeks|"
-        r"months|years|period|deadline|term)\b|\bhow long\b|\bdeadlines?\b",
-        rf"\b{_NUMERAL}[ -](?:\w+ )?(?:milli)?(?:second|minute|hour|day|week|month|year)s?\b"
+        r"\bhow (?:long|soon|quickly|fast|often|much time)\b|\bdeadlines?\b"
+        rf"|\b(?:how many|what) \w* ?(?:{_UNITS}|period|term)\b",
+        rf"\b{_NUMERAL}[ -](?:\w+ )?{_UNITS}\b"
         r"|\b(?:period|immediately|without (?:undue )?delay|annual|lifetime)\b",
     ),
-    (
+    _kind(
         "money",
-        r"\b(?:what|which|how (?:high|much)) [^?]{0,30}(?:fee|price|fine|fines|euro|paid|cost|ceiling)\b",
+        r"\b(?:what|which|how (?:high|much)) [^?]{0,30}"
+        r"(?:fee|price|fines?|euro|paid|cost|ceiling)\b",
         r"\b(?:EUR|USD)\b|[$€]\s?\d",
     ),
-    (
+    _kind(
         "date",
-        r"\b(?:on|by|from|until) (?:which|what) (?:date|day|month|year)\b|\bin what (?:month|year)\b",
-        r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|"
-        r"19\d\d|20\d\d)\b",
+        r"\b(?:on|by|from|until|in) (?:which|what) (?:date|day|month|year)\b",
+        rf"\b(?:{_MONTHS}|(?:19|20)\d\d)\b",
     ),
-    ("number", r"\bwhat number\b|\bnumeric\b|\bscore\b", r"\d"),
+    _kind("number", r"\bwhat number\b|\bnumeric\b|\bscore\b", r"\d"),
 )
 _COUNTED = re.compile(r"\bhow many ((?:[\w-]+\s?){1,4})", re.IGNORECASE)
-KINDS = tuple((name, re.compile(q, re.I), re.compile(a, re.I)) for name, q, a in _KINDS)
 
 
 def asked_parts(question: str) -> tuple[str, ...]:
@@ -82,6 +90,8 @@ def wanted_figure(part: str) -> tuple[str, re.Pattern[str]] | None:
     if counted := _COUNTED.search(part):
         # A number of something stands just before its name: "100 external red teamers".
         stems = [stem(t)[:6] for t in content_terms(counted[1])] or ["\\d"]
-        found = re.compile(rf"\b{_NUMERAL}[ -](?:[\w-]+ ){{0,3}}(?:{'|'.join(stems)})", re.IGNORECASE)
+        found = re.compile(
+            rf"\b{_NUMERAL}[ -](?:[\w-]+ ){{0,3}}(?:{'|'.join(stems)})", re.IGNORECASE
+        )
         return "number", found
     return next(((name, answer) for name, asked, answer in KINDS if asked.search(part)), None)

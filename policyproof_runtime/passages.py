@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -32,10 +33,13 @@ class Passages:
         """Wrap ``table`` (the columns of the passages phase); ``titles`` go by document id."""
         self._table = table
         self._titles = titles
-        self._positions: dict[str, int] | None = None
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.column("passage_id"))}
 
     def column(self, name: str) -> list[Any]:
         """Return a whole column as Python values."""
@@ -44,12 +48,9 @@ class Passages:
 
     def position(self, passage_id: str) -> int:
         """Return where ``passage_id`` stands; raises QueryError if the release has no such id."""
-        if self._positions is None:
-            self._positions = {name: i for i, name in enumerate(self.column("passage_id"))}
-        try:
-            return self._positions[passage_id]
-        except KeyError:
-            raise QueryError("the release has no such passage", found=passage_id) from None
+        if passage_id not in self._positions:
+            raise QueryError("the release has no such passage", found=passage_id)
+        return self._positions[passage_id]
 
     def value(self, position: int, name: str) -> Any:
         """Return one value of one passage."""
@@ -60,25 +61,24 @@ class Passages:
         document_id: str = self.value(position, "document_id")
         return self._titles.get(document_id, document_id)
 
+    def citation_text(self, position: int) -> str:
+        """Return the passage's text as it is shown and cited, without its label."""
+        text: str = self.value(position, "citation_text")
+        return text
+
+    def retrieval_text(self, position: int) -> str:
+        """Return the passage's text as it is ranked: label, blank line, text."""
+        text: str = self.value(position, "retrieval_text")
+        return text
+
     def context(self, position: int) -> str:
         """Return what a reader knows of a passage before its text: title and heading path."""
         return "\n".join([self.title(position), *(self.value(position, "path") or [])])
 
     def hit(self, position: int, rank: int, score: float) -> Hit:
         """Return the passage as a hit."""
-        first, last = self._ends(position)
-        return Hit(
-            rank=rank,
-            passage_id=self.value(position, "passage_id"),
-            document_id=self.value(position, "document_id"),
-            label=self.value(position, "label"),
-            heading_path=tuple(self.value(position, "path") or ()),
-            page_start=first["start_page"],
-            line_start=first["start_line"],
-            page_end=last["end_page"],
-            line_end=last["end_line"],
-            score=score,
-        )
+        path = tuple(self.value(position, "path") or ())
+        return Hit(rank=rank, heading_path=path, score=score, **self._place(position))
 
     def lines(self, position: int) -> list[Line]:
         """Return the lines of the citation text that hold text, each with its page and line.
@@ -99,36 +99,38 @@ class Passages:
 
     def citation(self, position: int, extent: tuple[Line, Line] | None = None) -> Citation:
         """Return the passage, or only its first to last line of ``extent``, as a citation."""
-        text = self.citation_text(position)
-        if extent is None:
-            hit = self.hit(position, rank=0, score=0.0)
-            start, end = (hit.page_start, hit.line_start), (hit.page_end, hit.line_end)
-        else:
+        text, place = self.citation_text(position), self._place(position)
+        if extent is not None:
             first, last = extent
-            start, end = (first.page, first.number), (last.page, last.number)
+            place |= {"page_start": first.page, "line_start": first.number}
+            place |= {"page_end": last.page, "line_end": last.number}
             text = text[first.start : last.end]
-        return Citation(
-            passage_id=self.value(position, "passage_id"),
-            document_id=self.value(position, "document_id"),
-            title=self.title(position),
-            label=self.value(position, "label"),
-            page_start=start[0],
-            line_start=start[1],
-            page_end=end[0],
-            line_end=end[1],
-            excerpt=text,
-        )
+        return Citation(title=self.title(position), excerpt=text, **place)
 
-    def _ends(self, position: int) -> tuple[dict[str, int], dict[str, int]]:
+    def heading(self, position: int) -> Citation | None:
+        """Return the label as a citation of the heading's own lines; None if it is put together.
+
+        The words are those of the source; lines that the source wraps are joined.
+        """
+        lines = self.value(position, "heading") if "heading" in self._table.column_names else None
+        if lines is None:
+            return None
+        place = {
+            "page_start": lines["start_page"],
+            "line_start": lines["start_line"],
+            "page_end": lines["end_page"],
+            "line_end": lines["end_line"],
+        }
+        label = self.value(position, "label")
+        return Citation(title=self.title(position), excerpt=label, **self._place(position) | place)
+
+    def _place(self, position: int) -> dict[str, Any]:
         slices = self.value(position, "slices")
-        return slices[0], slices[-1]
-
-    def citation_text(self, position: int) -> str:
-        """Return the passage's text as it is shown and cited, without its label."""
-        text: str = self.value(position, "citation_text")
-        return text
-
-    def retrieval_text(self, position: int) -> str:
-        """Return the passage's text as it is ranked: label, blank line, text."""
-        text: str = self.value(position, "retrieval_text")
-        return text
+        start, end = slices[0], slices[-1]
+        names = ("passage_id", "document_id", "label")
+        return {name: self.value(position, name) for name in names} | {
+            "page_start": start["start_page"],
+            "line_start": start["start_line"],
+            "page_end": end["end_page"],
+            "line_end": end["end_line"],
+        }

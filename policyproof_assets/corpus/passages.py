@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
@@ -63,6 +63,7 @@ class _Source:
     end: str
     positions: tuple[int, ...]
     path: tuple[str, ...]
+    heading: dict[str, int] | None
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class _Counted:
         return partition(self.weights, cuts, label=self.label, hard=rules.hard, target=rules.target)
 
 
-def pack_passages(  # noqa: PLR0913, PLR0917 - one argument for each input of the phase
+def pack_passages(
     lines: Lines,
     units: pl.DataFrame,
     hierarchy: pl.DataFrame,
@@ -127,9 +128,21 @@ def _sources(lines: Lines, units: pl.DataFrame, hierarchy: pl.DataFrame) -> list
                 end=parts["boundary"][-1],
                 positions=tuple(segment_positions(lines, segments)),
                 path=tuple(paths.get(first["node_id"]) or (first["label"],)),
+                heading=_heading(lines, first),
             )
         )
     return found
+
+
+def _heading(lines: Lines, unit: Mapping[str, Any]) -> dict[str, int] | None:
+    """Return the lines of a unit's heading if their words are its label and nothing else."""
+    page, first, last = (unit[f"heading_{part}"] for part in ("page", "start_line", "end_line"))
+    if page is None:
+        return None
+    printed = [lines.text[lines.position(page, n)] for n in range(first, last + 1)]
+    if "".join("".join(printed).split()) != "".join(unit["label"].split()):
+        return None
+    return {"start_page": page, "start_line": first, "end_page": page, "end_line": last}
 
 
 def _pieces(lines: Lines, source: _Source, profile: Profile, rows: Rows) -> list[Piece]:
@@ -244,6 +257,7 @@ def _common(
         "number": number[0],
         "count": number[1],
         "label": source.label,
+        "heading": source.heading,
         "path": list(source.path),
         "unit_ids": list(source.unit_ids),
         "coordinates": len(positions),

@@ -1,21 +1,22 @@
 """Evidence cases: a question, the passages shown as evidence, and whether they suffice.
 
-Cases are constructed from the parts of the benchmark's questions. Every logical source belongs to one
-split and a case shows only passages of its split, so no passage, source or question is met in two.
+Cases are constructed from the parts of the benchmark's questions. Every logical source belongs to
+one split and a case shows only passages of its split, so no passage, source or question is met in
+two.
 Retrieval may well find passages of another split; those are left out of the evidence.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-import polars as pl
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from policyproof_assets.errors import ManifestError
 from policyproof_assets.evaluation.benchmarks import Question, ReasonCode
@@ -26,6 +27,7 @@ from policyproof_runtime.digest import Digest
 Rank = Callable[[str, int], Sequence[str]]
 SPLITS = ("development", "validation", "test")
 LABEL_STATUS = "construction_derived"
+ADJUDICATED = "adjudicated"
 
 
 class _Model(BaseModel):
@@ -52,11 +54,27 @@ class DevelopmentQuestion(_Model):
     provisions: tuple[str, ...] = ()
 
 
+class Gold(_Model):
+    """What people decided about one case, known by its blind name."""
+
+    case: str
+    sufficient: bool
+    reason_codes: tuple[ReasonCode, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _says_why(self) -> Self:
+        if self.sufficient == bool(self.reason_codes and self.missing):
+            raise ValueError("insufficient evidence needs a reason code and what is missing")
+        return self
+
+
 class CasesManifest(_Model):
-    """``manifests/cases/<corpus>.yaml``."""
+    """``manifests/cases/<corpus>.yaml``, with the labels of ``<corpus>.gold.jsonl`` beside it."""
 
     construction: Construction
     questions: tuple[DevelopmentQuestion, ...] = ()
+    gold: tuple[Gold, ...] = ()
 
 
 class Case(_Model):
@@ -73,6 +91,18 @@ class Case(_Model):
     split: Literal["development", "validation", "test"]
     label_status: Literal["construction_derived", "adjudicated"] = LABEL_STATUS
 
+    @property
+    def blind_name(self) -> str:
+        """The name under which annotators know the case; its id tells how it was built."""
+        return Digest.of_json({"case": self.id, "question": self.question}).hex[:12]
+
+    def labelled(self, gold: Gold | None) -> "Case":
+        """Return the case with the label people decided on, if they did."""
+        if gold is None:
+            return self
+        values = gold.model_dump(exclude={"case"}) | {"label_status": ADJUDICATED}
+        return self.model_copy(update=values)
+
 
 _CASES = TypeAdapter(tuple[Case, ...])
 
@@ -81,8 +111,10 @@ def load_cases_manifest(path: Path) -> CasesManifest:
     """Read a cases manifest; raises ManifestError that names the file and the fault."""
     try:
         data: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-        return CasesManifest.model_validate(data)
-    except (yaml.YAMLError, ValidationError) as error:
+        gold = path.with_suffix(".gold.jsonl")
+        lines = gold.read_text(encoding="utf-8").splitlines() if gold.is_file() else []
+        return CasesManifest.model_validate(data | {"gold": [json.loads(line) for line in lines]})
+    except (yaml.YAMLError, ValueError) as error:
         raise ManifestError(f"{path} is not a valid cases manifest: {error}") from error
 
 
@@ -127,7 +159,9 @@ class CaseBuilder:
         for question in self.manifest.questions:
             if question.behaviour == "abstain":
                 rows += self._abstentions(question, "development", ())
-        cases = tuple(sorted(_CASES.validate_python(rows), key=lambda case: case.id))
+        gold = {label.case: label for label in self.manifest.gold}
+        made = sorted(_CASES.validate_python(rows), key=lambda case: case.id)
+        cases = tuple(case.labelled(gold.get(case.blind_name)) for case in made)
         check_cases(cases, self.source_of)
         return cases
 
@@ -189,7 +223,7 @@ class CaseBuilder:
         }
 
     def _near(self, question: Question, split: str) -> list[str]:
-        """Return passages that do not answer: graded as context, beside the evidence, well ranked."""
+        """Return passages that do not answer: graded as context, beside evidence, well ranked."""
         direct = _direct(question)
         context = [j.id for j in question.passages if j.grade == 1]
         place = {passage: i for i, passage in enumerate(self.order)}
@@ -275,8 +309,3 @@ def check_cases(cases: Sequence[Case], source_of: Mapping[str, str]) -> None:
                     expected="one split per leakage component",
                     found={name: split_of[name] for name in (one, other)},
                 )
-
-
-def cases_frame(cases: Sequence[Case]) -> pl.DataFrame:
-    """Return one row per case."""
-    return pl.DataFrame([case.model_dump() for case in cases], infer_schema_length=None)

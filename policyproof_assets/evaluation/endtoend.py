@@ -40,16 +40,23 @@ def answer_questions(
         answer = ask(question.question)
         cited = {c.passage_id for c in answer.citations}
         near = bool({source_of[p] for p in cited} & {source_of[p] for p in direct})
-        rows.append(_row(question, split_of[question.id], answer, bool(cited & direct), near))
+        rows.append(
+            _row(question, split_of[question.id], answer, direct=bool(cited & direct), near=near)
+        )
     for item in extra:
         answer = ask(item.question)
         near = any(c.label.startswith(p) for c in answer.citations for p in item.provisions)
-        rows.append(_row(item, "development", answer, near, near))
+        rows.append(_row(item, "development", answer, direct=near, near=near))
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _row(
-    question: Question | DevelopmentQuestion, split: str, answer: Answer, direct: bool, near: bool
+    question: Question | DevelopmentQuestion,
+    split: str,
+    answer: Answer,
+    *,
+    direct: bool,
+    near: bool,
 ) -> dict[str, Any]:
     if question.behaviour == "abstain":
         outcome = FALSE if answer.decision == "answer" else DECLINED
@@ -93,7 +100,9 @@ def endtoend_table(rows: pl.DataFrame) -> str:
 
     The reason of a declined question is the first one given, of a false answer the labelled one.
     """
-    reason = pl.when(pl.col("outcome") == FALSE).then("labelled").otherwise("reason")
+    reason = (
+        pl.when(pl.col("outcome") == FALSE).then(pl.col("labelled")).otherwise(pl.col("reason"))
+    )
     counts = (
         rows.with_columns(reason.alias("why"))
         .group_by("split", "behaviour", "outcome", "why")

@@ -21,7 +21,7 @@ from policyproof_assets.evaluation.calibration import (
     expected_calibration_error,
     rate,
 )
-from policyproof_assets.evaluation.cases import LABEL_STATUS, Case
+from policyproof_assets.evaluation.cases import ADJUDICATED, LABEL_STATUS, Case
 from policyproof_runtime.features import COVERAGE, SCOPE, Reader
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.sufficiency import KIND, Gate
@@ -58,7 +58,7 @@ def train_gate(
     coverage_y = np.array([c.sufficient for c in answerable])
     params = {
         "kind": KIND,
-        "label_status": LABEL_STATUS,
+        "label_status": label_status(cases),
         "scope": _fit(scope_x, scope_y, SCOPE),
         "coverage": _fit(_matrix(rows, COVERAGE), coverage_y, COVERAGE),
         "scope_threshold": round(cheapest_threshold(_unseen(scope_x, scope_y), scope_y, cost), 4),
@@ -78,25 +78,27 @@ def positions(passages: Passages, case: Case) -> list[int]:
 
 
 def assess_cases(reader: Reader, gate: Gate, cases: Sequence[Case]) -> pl.DataFrame:
-    """Return one row per case: what the gate says beside the label."""
+    """Return one row per case: its fields, the label as ``label``, and what the gate says."""
     said = [gate.assess(reader, c.question, positions(reader.passages, c)) for c in cases]
-    return pl.DataFrame(
+    rows = [
         {
-            "case_id": [c.id for c in cases],
-            "split": [c.split for c in cases],
-            "kind": [c.kind for c in cases],
-            "label": [c.sufficient for c in cases],
-            "probability": [a.probability for a in said],
-            "scope": [a.scope for a in said],
-            "sufficient": [a.sufficient for a in said],
-            "reason_codes": [list(a.reason_codes) for a in said],
-            "missing": [list(a.missing) for a in said],
-            "labelled_codes": [list(c.reason_codes) for c in cases],
-        },
-        schema_overrides=dict.fromkeys(
-            ("reason_codes", "missing", "labelled_codes"), pl.List(pl.String)
-        ),
-    )
+            **case.model_dump(exclude={"sufficient"}),
+            "label": case.sufficient,
+            "probability": found.probability,
+            "scope": found.scope,
+            "sufficient": found.sufficient,
+            "said_codes": list(found.reason_codes),
+            "said_missing": list(found.missing),
+        }
+        for case, found in zip(cases, said, strict=True)
+    ]
+    lists = ("passage_ids", "reason_codes", "missing", "said_codes", "said_missing")
+    return pl.DataFrame(rows, schema_overrides=dict.fromkeys(lists, pl.List(pl.String)))
+
+
+def label_status(cases: Sequence[Case]) -> str:
+    """Return ADJUDICATED if people decided about every case, else LABEL_STATUS."""
+    return ADJUDICATED if all(c.label_status == ADJUDICATED for c in cases) else LABEL_STATUS
 
 
 def case_scores(rows: pl.DataFrame) -> dict[str, Any]:

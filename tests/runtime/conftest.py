@@ -9,7 +9,9 @@ from policyproof_assets.schemas import PASSAGES
 from policyproof_assets.store import Store
 from policyproof_runtime.bm25 import freeze
 from policyproof_runtime.digest import Digest
+from policyproof_runtime.features import COVERAGE, SCOPE
 from policyproof_runtime.objects import object_name
+from policyproof_runtime.references import find_references
 from policyproof_runtime.release import Document, Phase, Release
 
 SOURCE = b"%PDF-1.7 a source"
@@ -102,6 +104,23 @@ def make_passage(document: str, label: str, lines: list[str], page: int, first: 
     }
 
 
+def hand_gate() -> dict:
+    """A gate a person can compute in the head: 2 for a question in scope, less 5 for each fault."""
+    faults = {name for name in SCOPE if name not in {"names_corpus", "uncovered_terms"}}
+    return {
+        "kind": "scope-and-coverage",
+        "label_status": "construction_derived",
+        "threshold": 0.5,
+        "scope_threshold": 0.5,
+        "scope": {"intercept": 2, "weights": {n: -5.0 * (n in faults) for n in SCOPE}},
+        "coverage": {
+            "intercept": -5,
+            "weights": {name: 10.0 * (name == "worst_part_score") for name in COVERAGE},
+        },
+        "cues": {"legal_advice_boundary": [r"\blawsuit\b"]},
+    }
+
+
 SERVED = [
     make_passage("travel", "Article 1 — Booking", ["Flights are booked by the travel desk."], 1, 3),
     make_passage(
@@ -135,11 +154,20 @@ def served(store: Store) -> Store:
             title="A corpus that can be asked",
             documents=tuple(make_document(name) for name in names),
             phases={"passages": Phase.of(store.put_snapshot(parts))},
-            index={"bm25": store.put(freeze(frame["retrieval_text"].to_list()))},
+            index={
+                "bm25": store.put(freeze(frame["retrieval_text"].to_list())),
+                "references": store.put(
+                    find_references(
+                        *(frame[n].to_list() for n in ("document_id", "label", "path")),
+                        frame["citation_text"].to_list(),
+                        {},
+                    )
+                ),
+            },
             libraries={},
             models={},
             retrieval={},
-            gate={"kind": "coverage", "threshold": 0.6},
+            gate=hand_gate(),
             scores={},
         )
     )

@@ -1,0 +1,79 @@
+"""``policyproof annotate``: evidence cases out to people, their labels back in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from policyproof_runtime.cli_options import (
+    corpus_option,
+    named_corpus,
+    note,
+    pipeline,
+    store_option,
+)
+from policyproof_runtime.corpus import Corpus, open_corpus
+from policyproof_runtime.objects import ObjectStore
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.group("annotate")
+def annotate_command() -> None:
+    """Let people label evidence cases, and bring their labels in."""
+
+
+@annotate_command.command("export")
+@click.argument("folder", type=_PATH)
+@corpus_option
+@store_option
+def export_command(folder: Path, corpus: str | None, store: str | None) -> None:
+    """Write the blinded batch to FOLDER: batch.jsonl, and batch.html to print."""
+    loaded = _load(corpus, store)
+    annotation = pipeline("evaluation.annotation")
+    batch = annotation.export_batch(annotation.released_cases(loaded), loaded.passages)
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "batch.jsonl", batch)
+    (folder / "batch.html").write_text(annotation.printable_page(batch), encoding="utf-8")
+    note(f"{len(batch)} cases: {folder / 'batch.jsonl'}, {folder / 'batch.html'}")
+
+
+@annotate_command.command("import")
+@click.argument("submissions", nargs=-1, required=True, type=_PATH)
+@click.option("--decisions", type=_PATH, help="Labels of the adjudicator for disputed cases.")
+@click.option("--out", type=_PATH, required=True, help="Gold labels, as <corpus>.gold.jsonl.")
+@corpus_option
+@store_option
+def import_command(
+    submissions: tuple[Path, ...],
+    decisions: Path | None,
+    out: Path,
+    corpus: str | None,
+    store: str | None,
+) -> None:
+    """Check SUBMISSIONS, one file per person, and write the labels people agree on.
+
+    Prints raw agreement, Cohen's kappa and the disputed cases of every pair of people. Beside
+    manifests/cases/<corpus>.yaml the written file replaces derived labels in the next build.
+    """
+    annotation = pipeline("evaluation.annotation")
+    cases = annotation.released_cases(_load(corpus, store))
+    files = [annotation.read_labels(path, cases, annotation.Submission) for path in submissions]
+    for pair in annotation.agreements(files):
+        click.echo(json.dumps(pair, ensure_ascii=False))
+    decided = annotation.read_labels(decisions, cases, annotation.Gold) if decisions else []
+    gold = annotation.adjudicate([said for file in files for said in file], decided)
+    _write(out, [label.model_dump(mode="json") for label in gold])
+    note(f"{len(gold)} of {len(cases)} cases have a gold label: {out}")
+
+
+def _load(corpus: str | None, store: str | None) -> Corpus:
+    objects = ObjectStore(store)
+    return open_corpus(named_corpus(objects, corpus), objects)
+
+
+def _write(path: Path, rows: list[dict[str, object]]) -> None:
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    path.write_text("".join(lines), encoding="utf-8")
