@@ -141,11 +141,20 @@ class Build:
             part = self.store.memo.get(self._pages_key(document))
             if part is None:
                 waiting.append(document)
-            else:
+            elif self._is_unchanged(document):
                 self._parts[document.id] = {"pages": part}
                 self.work.known += 1
         if waiting:
             self._read(waiting)
+        self._raise_faults()
+
+    def _is_unchanged(self, document: Document) -> bool:
+        try:
+            self.project.check_source(self.corpus, document)
+        except SourceError as error:
+            self._leave_out(document.id, error)
+            return False
+        return True
 
     def _pages_key(self, document: Document) -> dict[str, Any]:
         return {
@@ -169,7 +178,6 @@ class Build:
                 missing[owner] -= 1
                 if not missing[owner]:
                     self._keep_pages(by_id[owner], found.pop(owner))
-        self._raise_faults()
 
     def _page_tasks(
         self, documents: Sequence[Document], folder: Path
@@ -228,6 +236,9 @@ class Build:
             yield index, result
 
     def _leave_out(self, document_id: str, error: PolicyProofError) -> None:
+        # A reader knows a file by its name in the store, and people know the document's.
+        document = self.corpus.document(document_id)
+        error.message = error.message.replace(document.sha256, document.path or document_id)
         self.work.left_out.setdefault(document_id, error)
 
     def _raise_faults(self) -> None:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from policyproof_assets.corpus.sources import Source, locate
+from policyproof_assets.corpus.sources import Source, check_beside, locate
 from policyproof_assets.discover import CORPUS_FILE, discover
 from policyproof_assets.errors import ManifestError
 from policyproof_assets.manifests import Corpus, Document, load_corpus
@@ -104,20 +104,27 @@ class Project:
         cache = Path(store.storage.path(SOURCES)) if local else folder
         if not local and store.has_source(digest):
             (folder / digest.hex).write_bytes(store.source(digest))
-        source = Source(
-            document.id,
-            digest,
-            document.url,
-            document.allowed_hosts,
-            corpus.folder / document.path if document.path else None,
-        )
-        path = locate(source, cache, sources_folder())
+        path = locate(_source(corpus, document), cache, sources_folder())
         if not local:
             store.put_source(path.read_bytes(), digest)
         return path
 
+    def check_source(self, corpus: Corpus, document: Document) -> None:
+        """Raise SourceError if the document's file beside the manifest has changed since."""
+        check_beside(_source(corpus, document))
+
     def _names(self, kind: str) -> list[str]:
         return sorted(path.stem for path in (self.manifests / kind).glob("*.toml"))
+
+
+def _source(corpus: Corpus, document: Document) -> Source:
+    return Source(
+        document.id,
+        Digest(document.sha256),
+        document.url,
+        document.allowed_hosts,
+        corpus.folder / document.path if document.path else None,
+    )
 
 
 def _load(path: Path) -> Corpus:

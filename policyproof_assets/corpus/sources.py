@@ -80,6 +80,14 @@ def locate(
     return _keep(source, cache, lambda: _chunks_of_address(source, url, transport), url)
 
 
+def check_beside(source: Source) -> None:
+    """Raise SourceError if the file beside the manifest is there and no longer the pinned one."""
+    path = source.beside
+    if path is not None and path.is_file():
+        action = "if the change is meant, put the digest that was found into the manifest"
+        _check_digest(source, _digest_of(source, path), str(path), action)
+
+
 def _at_hand(source: Source, directory: Path | None) -> Path | None:
     """Return the file to read in place of a download; of several, the one with the right digest."""
     places = [] if source.beside is None else [source.beside]

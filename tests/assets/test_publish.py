@@ -99,9 +99,19 @@ def test_a_changed_source_is_refused_by_both_digests(tmp_path):
         build(manifest, tmp_path / "store")
 
 
+def test_a_source_that_changed_after_a_build_is_not_passed_over(tmp_path):
+    manifest = write_corpus(tmp_path)
+    build(manifest, tmp_path / "store")
+    write_pdf(tmp_path / "leave.pdf", [["another file"]])
+    with pytest.raises(SourceError, match=r"leave\.pdf is not the document the manifest pins"):
+        build(manifest, tmp_path / "store")
+    (tmp_path / "leave.pdf").unlink()  # the store has the one that is pinned
+    assert build(manifest, tmp_path / "store")[1].made == 0
+
+
 def test_a_document_that_cannot_be_read_is_left_out_only_when_asked(tmp_path):
     manifest = write_corpus(tmp_path, {**TEXTS, "scan": [[]]})
-    with pytest.raises(ExtractError, match="scan"):
+    with pytest.raises(ExtractError, match=r"^scan"):
         build(manifest, tmp_path / "strict")
     _, work = build(manifest, tmp_path / "store", keep_going=True)
     assert list(work.left_out) == ["scan"]
