@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from policyproof_assets.store import Store, decode_memo
 from policyproof_runtime.digest import Digest
-from policyproof_runtime.errors import StoreError
+from policyproof_runtime.errors import PolicyProofError
 from policyproof_runtime.objects import (
     MEMO,
     OBJECTS,
@@ -25,9 +25,7 @@ from policyproof_runtime.storage import Entry
 
 #: Longer than any build: what a running build has written or reused is younger than this.
 GRACE_HOURS = 24.0
-_DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
-_RELEASE_FILE = re.compile(rf"{RELEASES}/([^/]+)/([0-9a-f]{{64}})\.json")
-_MEMO_FILE = re.compile(rf"{MEMO}/([0-9a-f]{{64}})")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -54,25 +52,32 @@ def collect_garbage(
     fails with a missing object and succeeds when repeated.
     """
     # 1. List before looking for roots: what is written later is not in the list.
-    objects = store.storage.files(OBJECTS)
-    memos = store.storage.files(MEMO)
+    files = {kind: store.storage.files(kind) for kind in (MEMO, OBJECTS, REFS, RELEASES, SOURCES)}
     # 2. Everything a root reaches.
-    kept = {object_name(digest) for digest in _reachable(store)}
+    kept = {object_name(digest) for digest in _reachable(store, files)}
     # 3. Memo entries go before their objects, so that none is left without.
     grace = grace_hours * 3600
-    dead = [e for e in objects if not e.temporary and e.name not in kept and e.age >= grace]
-    left = {e.name for e in objects if not e.temporary} - {e.name for e in dead}
-    garbage = [*_dead_memos(store, memos, left, grace), *_listed(dead, "reached by nothing")]
-    others = [entry for f in (REFS, RELEASES, SOURCES) for entry in store.storage.files(f)]
-    unfinished = [e for e in (*objects, *memos, *others) if e.temporary and e.age >= grace]
-    garbage += _listed(unfinished, "left by a writer that did not finish")
-    if delete:
-        _delete(store, garbage, grace)
+    whole = [e for e in files[OBJECTS] if not e.temporary]
+    dead = [e for e in whole if e.name not in kept and e.age >= grace]
+    left = {e.name for e in whole}.difference(e.name for e in dead)
+    memos = [e for e in files[MEMO] if not e.temporary and e.age >= grace]
+    garbage = [Garbage(e.name, e.size, why) for e in memos if (why := _fault(store, e, left))]
+    garbage += [Garbage(e.name, e.size, "reached by nothing") for e in dead]
+    garbage += [
+        Garbage(e.name, e.size, "left by a writer that did not finish")
+        for entries in files.values()
+        for e in entries
+        if e.temporary and e.age >= grace
+    ]
+    for item in garbage if delete else ():
+        entry = store.storage.find(item.name)
+        if entry is not None and entry.age >= grace:
+            store.storage.delete(item.name)
     return garbage
 
 
-def _reachable(store: Store) -> Iterator[Digest]:
-    for root in sorted(set(_roots(store))):
+def _reachable(store: Store, files: dict[str, list[Entry]]) -> Iterator[Digest]:
+    for root in sorted(set(_roots(store, files))):
         yield root
         if store.has(root):
             data = store.read(root)
@@ -80,42 +85,25 @@ def _reachable(store: Store) -> Iterator[Digest]:
                 yield from (part.object for part in decode_snapshot(data, root).parts)
 
 
-def _roots(store: Store) -> Iterator[Digest]:
+def _roots(store: Store, files: dict[str, list[Entry]]) -> Iterator[Digest]:
     """Yield every digest in a release or ref; those that are no objects do no harm."""
-    for entry in store.storage.files(RELEASES):
-        if match := _RELEASE_FILE.fullmatch(entry.name):
-            data = store.release(match[1], Digest(match[2]))
-            # Releases of every schema write digests alike, so that old ones keep their objects.
-            yield from map(Digest, _DIGEST.findall(json.dumps(json.loads(data))))
-    for entry in store.storage.files(REFS):
-        if not entry.temporary:
-            digest = store.ref(*entry.name.removeprefix(f"{REFS}/").split("/", 1))
-            if digest is not None:
-                yield digest
-
-
-def _dead_memos(
-    store: Store, memos: list[Entry], left: set[str], grace: float
-) -> Iterator[Garbage]:
-    for entry in memos:
-        match = _MEMO_FILE.fullmatch(entry.name)
-        if match is None or entry.age < grace:
+    for entry in (*files[RELEASES], *files[REFS]):
+        path = PurePath(entry.name)
+        _, corpus, *name = path.parts
+        if entry.temporary:
             continue
-        try:
-            part = decode_memo(Digest(match[1]), store.storage.read(entry.name), entry.name)
-        except StoreError:
-            yield Garbage(entry.name, entry.size, "damaged")
-        else:
-            if object_name(part.object) not in left:
-                yield Garbage(entry.name, entry.size, "its object is gone or goes")
+        if path.suffix == ".json":
+            # Releases of every schema write digests alike, so that old ones keep their objects.
+            text = store.release(corpus, Digest(path.stem)).decode()
+            yield from map(Digest, _DIGEST.findall(text))
+        elif digest := store.ref(corpus, "/".join(name)):
+            yield digest
 
 
-def _listed(entries: list[Entry], reason: str) -> list[Garbage]:
-    return [Garbage(entry.name, entry.size, reason) for entry in entries]
-
-
-def _delete(store: Store, garbage: list[Garbage], grace: float) -> None:
-    for item in garbage:
-        entry = store.storage.find(item.name)
-        if entry is not None and entry.age >= grace:
-            store.storage.delete(item.name)
+def _fault(store: Store, memo: Entry, objects: set[str]) -> str | None:
+    try:
+        key = Digest(PurePath(memo.name).name)
+        part = decode_memo(key, store.storage.read(memo.name), memo.name)
+    except PolicyProofError:
+        return "damaged"
+    return None if object_name(part.object) in objects else "its object is gone or goes"

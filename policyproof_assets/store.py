@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 
 from policyproof_assets.errors import SourceError
 from policyproof_runtime.digest import Digest, canonical_json
-from policyproof_runtime.errors import PolicyProofError, StoreError
+from policyproof_runtime.errors import StoreError
 from policyproof_runtime.objects import (
     MEMO,
     RELEASE_REF,
@@ -28,7 +29,7 @@ from policyproof_runtime.objects import (
     snapshot_table,
     source_name,
 )
-from policyproof_runtime.records import from_json, to_json
+from policyproof_runtime.records import RecordError, from_json
 from policyproof_runtime.release import Release, objects_of
 from policyproof_runtime.storage import Storage
 
@@ -83,19 +84,18 @@ class Store(ObjectStore):
     def put_snapshot(self, parts: Iterable[Part]) -> Snapshot:
         """Store the list of a phase's parts, in the accepted order of documents."""
         parts = tuple(parts)
-        twice = [name for name, n in Counter(p.document_id for p in parts).items() if n > 1]
-        if twice or not parts:
-            found = ", ".join(twice) or "no part"
-            raise StoreError("a phase has one part per document", expected="each once", found=found)
+        names = [part.document_id for part in parts]
+        if not names or len(set(names)) < len(names):
+            raise StoreError("a phase has one part per document", found=", ".join(names))
         return Snapshot(self.put(snapshot_table(parts)), parts)
 
     def frame(self, digest: Digest) -> pl.DataFrame:
         """Return the verified rows of an object."""
-        return _frame(self.table(digest))
+        return pl.DataFrame(self.table(digest))
 
     def phase_frame(self, digest: Digest) -> pl.DataFrame:
         """Return the verified rows of all parts of a snapshot, in order."""
-        return _frame(self.phase(digest))
+        return pl.DataFrame(self.phase(digest))
 
     def put_source(self, data: bytes, expected: Digest) -> None:
         """Store a source document; raises SourceError unless it has the ``expected`` digest."""
@@ -154,8 +154,7 @@ class Memo:
     def put(self, inputs: Any, part: Part) -> None:
         """Remember that ``inputs`` (JSON values) gave ``part``."""
         key = Digest.of_json(inputs)
-        value = {**to_json(part), "seal": str(_seal(key, part))}
-        self._storage.replace(memo_name(key), canonical_json(value) + b"\n")
+        self._storage.replace(memo_name(key), _memo(key, part))
 
 
 def memo_name(key: Digest) -> str:
@@ -165,16 +164,18 @@ def memo_name(key: Digest) -> str:
 
 def decode_memo(key: Digest, data: bytes, path: str) -> Part:
     """Read a memo entry; raises StoreError with its ``path`` if it is damaged."""
-    try:
-        value = json.loads(data)
-        seal = value.pop("seal")
-        part = from_json(Part, value)
-        expected = str(_seal(key, part))
-    except (ValueError, KeyError, AttributeError, TypeError, PolicyProofError) as error:
-        raise _damaged_memo(path) from error
-    if seal != expected:
-        raise _damaged_memo(path, expected, seal)
+    part = None
+    with suppress(ValueError, KeyError, TypeError, RecordError):
+        part = from_json(Part, json.loads(data)["part"])
+    if part is None or data != _memo(key, part):
+        action = "remove it and build again: only its part is rebuilt"
+        raise StoreError(f"the memo entry {path} was damaged or edited", action=action)
     return part
+
+
+def _memo(key: Digest, part: Part) -> bytes:
+    value = asdict(part)
+    return canonical_json({"part": value, "seal": Digest.of_json([key, value])}) + b"\n"
 
 
 def encode(rows: pa.Table | pl.DataFrame) -> bytes:
@@ -207,23 +208,3 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     if is_type.is_struct(kind):
         return pa.struct([pa.field(f.name, _plain(f.type), f.nullable) for f in kind])
     return _PLAIN.get(kind, kind)
-
-
-def _frame(table: pa.Table) -> pl.DataFrame:
-    frame = pl.from_arrow(table)
-    if not isinstance(frame, pl.DataFrame):
-        raise StoreError("an object is not a table", found=type(frame).__name__)
-    return frame
-
-
-def _seal(key: Digest, part: Part) -> Digest:
-    return Digest.of_json([str(key), to_json(part)])
-
-
-def _damaged_memo(path: str, expected: object = None, found: object = None) -> StoreError:
-    return StoreError(
-        f"the memo entry {path} was damaged or edited",
-        expected=expected,
-        found=found,
-        action="remove it and build again: only its part is rebuilt",
-    )

@@ -5,48 +5,48 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from policyproof_runtime.errors import PolicyProofError
 
-_HEX = re.compile(r"[0-9a-f]{64}")
+_PREFIX = "sha256:"
+_encode = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+).encode
 
 
-@dataclass(frozen=True, order=True)
-class Digest:
-    """A SHA-256 digest; prints as ``sha256:<64 hex digits>``."""
+class Digest(str):
+    """A SHA-256 digest, ``sha256:<64 hex digits>``; made of that or of the bare hex digits.
 
-    hex: str
+    Raises PolicyProofError for any other text.
+    """
 
-    def __post_init__(self) -> None:
-        if not _HEX.fullmatch(self.hex):
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> Self:  # noqa: D102 the class docstring says it
+        digits = text.removeprefix(_PREFIX)
+        if not re.fullmatch("[0-9a-f]{64}", digits):
             raise PolicyProofError(
-                "not a SHA-256 digest", expected="64 lower-case hex digits", found=repr(self.hex)
+                "not a SHA-256 digest", expected="64 lower-case hex digits", found=repr(text)
             )
+        return super().__new__(cls, _PREFIX + digits)
 
-    def __str__(self) -> str:
-        return f"sha256:{self.hex}"
-
-    @classmethod
-    def parse(cls, text: str) -> Digest:
-        """Read ``sha256:…`` or bare hex; raises PolicyProofError on anything else."""
-        return cls(text.removeprefix("sha256:"))
+    @property
+    def hex(self) -> str:
+        """The hex digits."""
+        return self.removeprefix(_PREFIX)
 
     @classmethod
-    def of(cls, data: bytes) -> Digest:
+    def of(cls, data: bytes) -> Self:
         """Digest ``data``."""
         return cls(hashlib.sha256(data).hexdigest())
 
     @classmethod
-    def of_json(cls, value: Any) -> Digest:
+    def of_json(cls, value: Any) -> Self:
         """Digest the canonical JSON of ``value``."""
         return cls.of(canonical_json(value))
 
 
 def canonical_json(value: Any) -> bytes:
     """Encode ``value`` as JSON with sorted keys, no spaces, UTF-8, no NaN (after RFC 8785)."""
-    text = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
-    return text.encode()
+    return _encode(value).encode()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 
 class PolicyProofError(Exception):
     """Base of every error PolicyProof raises on purpose.
 
-    ``message`` says what is wrong and with which item; ``expected`` and ``found`` are the two sides of
-    a failed comparison; ``action`` tells a person what to do next.
+    ``message`` says what is wrong and with which item; ``expected`` and ``found`` are the two sides
+    of a failed comparison; ``action`` tells a person what to do next.
     """
 
     def __init__(
@@ -26,27 +28,16 @@ class PolicyProofError(Exception):
 
     def diagnostics(self) -> list[str]:
         """Return the lines a person needs after the message, in reading order."""
-        lines = []
-        if self.expected is not None:
-            lines.append(f"expected: {self.expected}")
-        if self.found is not None:
-            lines.append(f"found:    {self.found}")
-        if self.action is not None:
-            lines.append(f"to do:    {self.action}")
-        return lines
+        lines = {"expected": self.expected, "found": self.found, "to do": self.action}
+        return [f"{f'{name}:':9} {value}" for name, value in lines.items() if value is not None]
 
     def __str__(self) -> str:
         return "\n  ".join([self.message, *self.diagnostics()])
 
     def __reduce__(self) -> tuple[object, ...]:
         """Keep the keyword fields when a worker process sends the error back."""
-        return (_rebuild, (type(self), self.message, self.expected, self.found, self.action))
-
-
-def _rebuild(
-    kind: type[PolicyProofError], message: str, expected: object, found: object, action: str | None
-) -> PolicyProofError:
-    return kind(message, expected=expected, found=found, action=action)
+        fields = {name: getattr(self, name) for name in ("message", "expected", "found", "action")}
+        return partial(type(self), **fields), ()
 
 
 class StoreError(PolicyProofError):

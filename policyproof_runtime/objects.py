@@ -15,17 +15,15 @@ So the digest of a snapshot is the root of a Merkle tree over the phase.
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from policyproof_runtime.digest import Digest
+from policyproof_runtime.digest import Digest, canonical_json
 from policyproof_runtime.errors import PolicyProofError, StoreError
 from policyproof_runtime.storage import Storage
 
@@ -39,9 +37,7 @@ SNAPSHOT = pa.schema(
         pa.field("content", pa.string(), nullable=False),
     ]
 )
-_RELEASE_FILE = re.compile(r"([0-9a-f]{64})\.json")
 _BATCH_ROWS = 4096
-_MEND = "remove it, then build again (only this part is rebuilt) or unpack the release again"
 
 
 @dataclass(frozen=True)
@@ -72,18 +68,14 @@ class Snapshot:
     @property
     def content(self) -> Digest:
         """The digest of the rows of all parts; an upgrade of the Parquet writer leaves it as is."""
-        return Digest.of_json([[p.document_id, p.rows, str(p.content)] for p in self.parts])
+        return Digest.of_json([[p.document_id, p.rows, p.content] for p in self.parts])
 
     def part(self, document_id: str) -> Part:
         """Return the part of a document; raises StoreError if there is none."""
         for part in self.parts:
             if part.document_id == document_id:
                 return part
-        raise StoreError(
-            f"the snapshot {self.digest} has no part for {document_id}",
-            expected=", ".join(part.document_id for part in self.parts),
-            found=document_id,
-        )
+        raise StoreError(f"the snapshot {self.digest} has no part for {document_id}")
 
 
 class ObjectStore:
@@ -109,7 +101,7 @@ class ObjectStore:
 
     def read(self, digest: Digest) -> bytes:
         """Return the verified bytes of an object."""
-        return self._verified(object_name(digest), digest, f"object {digest}", _MEND)
+        return self._verified(object_name(digest), digest, f"object {digest}")
 
     def table(self, digest: Digest) -> pa.Table:
         """Return the verified table of an object."""
@@ -121,10 +113,7 @@ class ObjectStore:
 
     def phase(self, digest: Digest) -> pa.Table:
         """Return the rows of all parts of a snapshot, in order."""
-        tables = [self.table(part.object) for part in self.snapshot(digest).parts]
-        if not tables:
-            raise StoreError(f"the snapshot {digest} lists no parts")
-        return pa.concat_tables(tables)
+        return pa.concat_tables(self.table(part.object) for part in self.snapshot(digest).parts)
 
     def has_source(self, digest: Digest) -> bool:
         """Return whether a source document is there; its bytes are not read."""
@@ -132,30 +121,28 @@ class ObjectStore:
 
     def source(self, digest: Digest) -> bytes:
         """Return the verified bytes of a source document."""
-        action = "remove it and build again: it is fetched anew"
-        return self._verified(source_name(digest), digest, f"source {digest}", action)
+        return self._verified(source_name(digest), digest, f"source {digest}")
 
     def ref(self, corpus: str, name: str) -> Digest | None:
         """Return the digest a name of a corpus stands for; None if there is no such name."""
         file = ref_name(corpus, name)
         try:
-            text = self.storage.read(file)
+            return Digest(self.storage.read(file).decode().strip())
         except FileNotFoundError:
             return None
-        try:
-            return Digest.parse(text.decode().strip())
         except (PolicyProofError, UnicodeDecodeError) as error:
             raise StoreError(
-                f"the ref {self.storage.path(file)} does not hold a digest",
-                found=repr(text[:80]),
+                f"the ref {self.storage.path(file)} does not hold a digest: {error}",
                 action=f"remove it and run: policyproof build {corpus}",
             ) from error
 
     def releases(self, corpus: str) -> list[Digest]:
         """Return the digests of all releases of a corpus, sorted."""
-        files = self.storage.files(f"{RELEASES}/{corpus}")
-        found = [_RELEASE_FILE.fullmatch(entry.name.rpartition("/")[2]) for entry in files]
-        return sorted(Digest(match[1]) for match in found if match)
+        return sorted(
+            Digest(Path(entry.name).stem)
+            for entry in self.storage.files(f"{RELEASES}/{corpus}")
+            if entry.name.endswith(".json") and not entry.temporary
+        )
 
     def corpora(self) -> list[str]:
         """Return the names of the corpora that have an accepted release, sorted."""
@@ -164,22 +151,19 @@ class ObjectStore:
 
     def release(self, corpus: str, digest: Digest) -> bytes:
         """Return the verified bytes of a release file."""
-        what = f"release {digest} of {corpus}"
-        action = f"remove it and run: policyproof build {corpus}"
-        return self._verified(release_name(corpus, digest), digest, what, action)
+        return self._verified(release_name(corpus, digest), digest, f"release {digest} of {corpus}")
 
-    def _verified(self, name: str, digest: Digest, what: str, action: str) -> bytes:
+    def _verified(self, name: str, digest: Digest, what: str) -> bytes:
         path = self.storage.path(name)
+        again = "build again (only what is missing is made) or unpack the release again"
         try:
             data = self.storage.read(name)
         except FileNotFoundError:
-            action = action.replace("remove it, then ", "").replace("remove it and ", "")
-            raise StoreError(f"{what} is missing", expected=path, action=action) from None
+            raise StoreError(f"{what} is missing", expected=path, action=again) from None
         found = Digest.of(data)
         if found != digest:
-            raise StoreError(
-                f"{what} is corrupt: {path}", expected=digest, found=found, action=action
-            )
+            message, action = f"{what} is corrupt: {path}", f"remove it, then {again}"
+            raise StoreError(message, expected=digest, found=found, action=action)
         return data
 
 
@@ -215,17 +199,13 @@ def decode_snapshot(data: bytes, digest: Digest) -> Snapshot:
     """Read the bytes of the snapshot ``digest``; raises StoreError if they are no snapshot."""
     table = decode(data, digest)
     if not is_snapshot(table):
-        raise StoreError(
-            f"object {digest} is not a snapshot",
-            expected=", ".join(SNAPSHOT.names),
-            found=", ".join(table.schema.names),
-        )
+        raise StoreError(f"object {digest} is not a snapshot", found=", ".join(table.schema.names))
     try:
-        return Snapshot(digest, tuple(_part(row) for row in table.to_pylist()))
-    except (PolicyProofError, ValueError) as error:
-        raise StoreError(
-            f"the snapshot {digest} lists something that is not a part: {error}"
-        ) from error
+        rows = zip(*(table[name].to_pylist() for name in SNAPSHOT.names), strict=True)
+        return Snapshot(digest, tuple(Part(d, Digest(o), n, Digest(c)) for d, o, n, c in rows))
+    except PolicyProofError as error:
+        message = f"the snapshot {digest} lists something that is not a part: {error}"
+        raise StoreError(message) from error
 
 
 def is_snapshot(table: pa.Table) -> bool:
@@ -235,13 +215,8 @@ def is_snapshot(table: pa.Table) -> bool:
 
 def snapshot_table(parts: Sequence[Part]) -> pa.Table:
     """Return the rows that list ``parts`` in a snapshot."""
-    columns = {
-        "document_id": [part.document_id for part in parts],
-        "part": [part.object.hex for part in parts],
-        "rows": [part.rows for part in parts],
-        "content": [part.content.hex for part in parts],
-    }
-    return pa.table(columns, SNAPSHOT)
+    rows = [(p.document_id, p.object.hex, p.rows, p.content.hex) for p in parts]
+    return pa.table(list(zip(*rows, strict=True)), SNAPSHOT)
 
 
 def content_digest(table: pa.Table) -> Digest:
@@ -251,17 +226,9 @@ def content_digest(table: pa.Table) -> Digest:
     StoreError for values that JSON does not have.
     """
     digest = hashlib.sha256()
-    encode = json.JSONEncoder(
-        sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    ).encode
     try:
         for batch in table.to_batches(max_chunksize=_BATCH_ROWS):
-            lines = [encode(row) + "\n" for row in batch.to_pylist()]
-            digest.update("".join(lines).encode())
+            digest.update(b"".join(canonical_json(row) + b"\n" for row in batch.to_pylist()))
     except (TypeError, ValueError) as error:
         raise StoreError(f"a table has values without a canonical form: {error}") from error
     return Digest(digest.hexdigest())
-
-
-def _part(row: dict[str, Any]) -> Part:
-    return Part(row["document_id"], Digest(row["part"]), row["rows"], Digest(row["content"]))

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self, TypeVar
 
 from policyproof_runtime.digest import Digest, canonical_json
 from policyproof_runtime.errors import ReleaseError
-from policyproof_runtime.objects import (
-    RELEASE_REF,
-    ObjectStore,
-    Snapshot,
-    decode_snapshot,
-    release_name,
-)
-from policyproof_runtime.records import RecordError, from_json, to_json
+from policyproof_runtime.objects import RELEASE_REF, ObjectStore, Snapshot, decode_snapshot
+from policyproof_runtime.records import RecordError, from_json
 
 SCHEMA = 1
 
@@ -92,21 +86,17 @@ class Release:
 
     def to_json(self) -> bytes:
         """Return the bytes of the release file: canonical JSON."""
-        return canonical_json(to_json(self))
+        return canonical_json(asdict(self))
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:
         """Read a release file; raises ReleaseError that names the schema or the key at fault."""
-        value = _parse(data)
-        _check_schema(value)
         try:
+            value = json.loads(data)
+            _check_schema(value)
             release = from_json(cls, value)
             canonical = release.to_json()
-        except RecordError as error:
-            raise ReleaseError(
-                f"not a valid release: {error.message}", expected=error.expected, found=error.found
-            ) from error
-        except ValueError as error:  # infinite numbers, lone surrogates
+        except (RecordError, ValueError, RecursionError) as error:
             raise ReleaseError(f"not a valid release: {error}") from error
         if canonical != data:
             raise ReleaseError(
@@ -118,22 +108,23 @@ class Release:
 
     def document(self, document_id: str) -> Document:
         """Return a document by id; raises ReleaseError if there is none."""
-        for document in self.documents:
-            if document.id == document_id:
-                return document
-        raise ReleaseError(
-            f"the release of {self.corpus} has no document {document_id}",
-            expected=", ".join(document.id for document in self.documents),
-            found=document_id,
-        )
+        return self._named({d.id: d for d in self.documents}, document_id, "document")
 
     def phase(self, name: str) -> Phase:
         """Return a phase by name; raises ReleaseError if there is none."""
-        return _named(self.phases, name, "phase", self.corpus)
+        return self._named(self.phases, name, "phase")
 
     def index_object(self, name: str) -> Digest:
         """Return the digest of an index object by name; raises ReleaseError if there is none."""
-        return _named(self.index, name, "index", self.corpus)
+        return self._named(self.index, name, "index")
+
+    def _named(self, values: Mapping[str, T], name: str, what: str) -> T:
+        if name in values:
+            return values[name]
+        known = ", ".join(sorted(values))
+        raise ReleaseError(
+            f"the release of {self.corpus} has no {what} {name}", expected=f"one of: {known}"
+        )
 
 
 def load_release(store: ObjectStore, corpus: str, digest: Digest | None = None) -> Release:
@@ -142,9 +133,16 @@ def load_release(store: ObjectStore, corpus: str, digest: Digest | None = None) 
     The file's digest, form and schema are verified; its objects are verified when they are read.
     Raises ReleaseError for an unknown corpus, release or schema, StoreError for a corrupt file.
     """
-    if digest is None:
-        digest = _accepted(store, corpus)
-    _check_known(store, corpus, digest)
+    if digest is None and corpus in store.corpora():
+        digest = store.ref(corpus, RELEASE_REF)
+    known = store.corpora() if digest is None else store.releases(corpus)
+    if digest is None or digest not in known:
+        what = "no release" if digest is None else f"the store has no release {digest}"
+        raise ReleaseError(
+            f"{what} of corpus {corpus!r} in {store.storage.label}",
+            expected=f"one of: {', '.join(known)}" if known else "a corpus that was built",
+            action=f"run: policyproof build {corpus}",
+        )
     release = Release.from_json(store.release(corpus, digest))
     if release.corpus != corpus:
         raise ReleaseError(
@@ -162,39 +160,7 @@ def objects_of(release: Release, read: Callable[[Digest], bytes]) -> Iterator[Di
     for _, phase in sorted(release.phases.items()):
         snapshot = decode_snapshot(read(phase.snapshot), phase.snapshot)
         seen |= dict.fromkeys([snapshot.digest, *(part.object for part in snapshot.parts)])
-    seen |= dict.fromkeys(digest for _, digest in sorted(release.index.items()))
-    yield from seen
-
-
-def _accepted(store: ObjectStore, corpus: str) -> Digest:
-    corpora = store.corpora()
-    accepted = store.ref(corpus, RELEASE_REF) if corpus in corpora else None
-    if accepted is None:
-        raise ReleaseError(
-            f"no release of corpus {corpus!r} in {store.storage.label}",
-            expected=f"one of: {', '.join(corpora)}" if corpora else "a corpus that was built",
-            found=repr(corpus),
-            action=f"run: policyproof build {corpus}",
-        )
-    return accepted
-
-
-def _check_known(store: ObjectStore, corpus: str, digest: Digest) -> None:
-    if store.storage.find(release_name(corpus, digest)) is None:
-        known = ", ".join(map(str, store.releases(corpus)))
-        raise ReleaseError(
-            f"corpus {corpus} has no release {digest}",
-            expected=f"one of: {known}" if known else "a corpus that was built",
-            found=digest,
-            action=f"run: policyproof build {corpus}",
-        )
-
-
-def _parse(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise ReleaseError(f"not a valid release: it is not JSON ({error})") from error
+    yield from seen | dict.fromkeys(digest for _, digest in sorted(release.index.items()))
 
 
 def _check_schema(value: Any) -> None:
@@ -207,14 +173,3 @@ def _check_schema(value: Any) -> None:
             found=found,
             action=f"rebuild it with: policyproof build {corpus}",
         )
-
-
-def _named(values: Mapping[str, T], name: str, what: str, corpus: str) -> T:
-    try:
-        return values[name]
-    except KeyError:
-        raise ReleaseError(
-            f"the release of {corpus} has no {what} {name}",
-            expected=f"one of: {', '.join(sorted(values))}",
-            found=name,
-        ) from None

@@ -28,8 +28,7 @@ TEMPORARY = ".tmp-"
 FRESH_SECONDS = 3600
 READ_ONLY, WRITABLE = 0o444, 0o644
 
-_FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
-_FILE = re.compile(rf"({_FOLDER.pattern}/)?({re.escape(TEMPORARY)}|[A-Za-z0-9])[A-Za-z0-9._-]*")
+_NAME = re.compile(rf"(?:[A-Za-z0-9][\w.-]*/)*(?:{re.escape(TEMPORARY)}|[A-Za-z0-9])[\w.-]*", re.A)
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -44,7 +43,7 @@ class Entry:
     @property
     def temporary(self) -> bool:
         """Whether a writer that has not finished, or was killed, left the file."""
-        return self.name.rpartition("/")[2].startswith(TEMPORARY)
+        return f"/{TEMPORARY}" in self.name
 
 
 class Storage:
@@ -89,14 +88,14 @@ class Storage:
         entries = [_entry(info.path[start:], info) for info in infos if info.is_file]
         return sorted(entries, key=lambda entry: entry.name)
 
-    def create(self, name: str, data: bytes) -> bool:
-        """Write a read-only file unless it is there; return whether it was written.
+    def create(self, name: str, data: bytes) -> None:
+        """Write a read-only file, or mark the one that is there as used.
 
         Raises StoreError if the file is there with other bytes: it is never rewritten.
         """
         if self.find(name) is None:
             self._write(name, data, READ_ONLY)
-            return True
+            return
         there = self.read(name)
         if there != data:
             raise StoreError(
@@ -106,7 +105,6 @@ class Storage:
                 action="remove it and repeat the command",
             )
         self.freshen(name)
-        return False
 
     def replace(self, name: str, data: bytes) -> None:
         """Write a file, or put new bytes in its place in one step."""
@@ -129,12 +127,8 @@ class Storage:
             self._fs.delete_file(self._at(name))
 
     def _at(self, name: str) -> str:
-        if not _FILE.fullmatch(name):
-            raise StoreError(
-                "not a name of the store",
-                expected="letters, digits, '.', '_' and '-', not starting with a sign",
-                found=repr(name),
-            )
+        if not _NAME.fullmatch(name):
+            raise StoreError("not a name of the store", found=repr(name))
         return f"{self._base}/{name}"
 
     def _write(self, name: str, data: bytes, mode: int) -> None:
@@ -216,17 +210,15 @@ def _resolve(root: str) -> tuple[Any, str, str]:
     if "://" not in root:
         path = Path(root).expanduser().absolute().as_posix()
         return pyarrow.fs.LocalFileSystem(), path, path
+    scheme = root.partition("://")[0]
     try:
         fs, path = pyarrow.fs.FileSystem.from_uri(root)
     except (OSError, ValueError, pa.ArrowException) as error:
-        scheme = root.partition("://")[0]
         raise StoreError(f"cannot open the {scheme} store: {error}") from error
     path = path.rstrip("/")
-    scheme = "" if isinstance(fs, pyarrow.fs.LocalFileSystem) else f"{fs.type_name}://"
-    return fs, path, scheme + path
+    return fs, path, path if scheme == "file" else f"{scheme}://{path}"
 
 
 def _entry(name: str, info: Any) -> Entry:
     # Time decides only what garbage collection leaves alone; no digest depends on it.
-    age = time.time() - (info.mtime_ns or 0) / 1e9
-    return Entry(name, info.size, age)
+    return Entry(name, info.size, time.time() - (info.mtime_ns or 0) / 1e9)

@@ -41,14 +41,14 @@ def test_an_empty_store_says_that_nothing_was_built(store):
 
 
 def test_an_unknown_release_lists_the_known_ones(store, release):
-    with pytest.raises(ReleaseError, match="has no release") as caught:
+    with pytest.raises(ReleaseError, match="the store has no release sha256:") as caught:
         load_release(store, "demo", Digest.of(b"?"))
     assert str(release.digest) in caught.value.expected
 
 
 def test_a_ref_to_nothing_is_refused(store, release):
     store.set_ref("demo", "release", Digest.of(b"?"))
-    with pytest.raises(ReleaseError, match="has no release") as caught:
+    with pytest.raises(ReleaseError, match="the store has no release sha256:") as caught:
         load_release(store, "demo")
     assert str(release.digest) in caught.value.expected
 
@@ -79,16 +79,12 @@ def test_another_schema_is_refused_with_the_way_out(release, schema):
     ("changes", "message"),
     [
         ({"extra": 1}, "unknown key extra"),
-        ({"title": ""}, "title must be text that is not empty"),
-        ({"title": 3}, "title must be text"),
-        ({"documents": {}}, "documents must be a list"),
-        ({"documents": [{}]}, r"documents\[0\]\.id is missing"),
-        ({"index": {"bm25": "sha256:12"}}, r"index\.bm25 is not a SHA-256 digest"),
-        ({"index": {"bm25": 12}}, r"index\.bm25 must be a SHA-256 digest"),
-        ({"phases": {"pages": 1}}, r"phases\.pages must be an object"),
-        ({"phases": {"pages": {"rows": True}}}, r"phases\.pages\.snapshot is missing"),
-        ({"libraries": {"pyarrow": 26}}, r"libraries\.pyarrow must be text"),
-        ({"notes": "text"}, "notes must be a list"),
+        ({"title": 3}, r"Expected `str`, got `int` - at `\$\.title`"),
+        ({"documents": {}}, r"Expected `array`, got `object` - at `\$\.documents`"),
+        ({"documents": [{}]}, r"missing required field `id` - at `\$\.documents\[0\]`"),
+        ({"index": {"bm25": "sha256:12"}}, "'sha256:12' is not a SHA-256 digest - at"),
+        ({"index": {"bm25": 12}}, "12 is not a SHA-256 digest - at"),
+        ({"phases": {"pages": 1}}, r"Expected `object`, got `int` - at `\$\.phases"),
         ({"models": {"m": Digest.of(b"").hex}}, "not in canonical JSON"),
     ],
 )
@@ -100,7 +96,7 @@ def test_a_bad_key_is_named(release, changes, message):
 def test_true_is_not_a_number_of_rows(release):
     phases = json.loads(release.to_json())["phases"]
     phases["pages"]["rows"] = True
-    with pytest.raises(ReleaseError, match=r"phases\.pages\.rows must be a whole number"):
+    with pytest.raises(ReleaseError, match="Expected `int`, got `bool`"):
         Release.from_json(edited(release, phases=phases))
 
 
