@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import PolicyProofError, ReleaseError
 from policyproof_runtime.objects import ObjectStore, Part, Snapshot, content_digest
-from policyproof_runtime.release import Phase, Release, load_release
+from policyproof_runtime.release import Release, load_release
 
 #: Called with what was just verified, how many items are done and how many there are.
 Progress = Callable[[str, int, int], None]
@@ -34,51 +34,42 @@ def verify_release(
     """
     # 1. Release file
     release = load_release(store, corpus, digest)
-    # 2. Snapshots
     snapshots = {name: store.snapshot(p.snapshot) for name, p in sorted(release.phases.items())}
-    count = _Count(release, snapshots, progress)
+    parts = sum(len(snapshot.parts) for snapshot in snapshots.values())
+    total = len(snapshots) + parts + len(release.index) + len(release.documents)
+    for done, what in enumerate(_verified(store, release, snapshots), start=1):
+        if progress is not None:
+            progress(what, done, total)
+
+
+def _verified(
+    store: ObjectStore, release: Release, snapshots: dict[str, Snapshot]
+) -> Iterator[str]:
+    """Verify item by item; yield the name of each."""
+    # 2. Snapshots
     for name, snapshot in snapshots.items():
-        _verify_phase(name, release.phases[name], snapshot)
-        count.done(f"phase {name}")
+        phase = release.phases[name]
+        _equal(f"phase {name}: rows", phase.rows, snapshot.rows)
+        _equal(f"phase {name}: content", phase.content, snapshot.content)
+        yield f"phase {name}"
     # 3. Parts
     for name, snapshot in snapshots.items():
         for part in snapshot.parts:
-            _verify_part(store, name, part)
-            count.done(f"{name} of {part.document_id}")
+            _verify_part(store, part, f"phase {name}, {part.document_id}")
+            yield f"{name} of {part.document_id}"
     # 4. Index objects
     for name, index in sorted(release.index.items()):
         store.table(index)
-        count.done(f"index {name}")
+        yield f"index {name}"
     # 5. Source documents
     for document in release.documents:
         present = store.has_source(document.sha256)
         if present:
             store.source(document.sha256)
-        count.done(f"source {document.id}" + ("" if present else " (not in this store)"))
+        yield f"source {document.id}" + ("" if present else " (not in this store)")
 
 
-class _Count:
-    def __init__(
-        self, release: Release, snapshots: dict[str, Snapshot], progress: Progress | None
-    ) -> None:
-        parts = sum(len(snapshot.parts) for snapshot in snapshots.values())
-        self._total = len(snapshots) + parts + len(release.index) + len(release.documents)
-        self._done = 0
-        self._progress = progress
-
-    def done(self, what: str) -> None:
-        self._done += 1
-        if self._progress is not None:
-            self._progress(what, self._done, self._total)
-
-
-def _verify_phase(name: str, phase: Phase, snapshot: Snapshot) -> None:
-    _equal(f"phase {name}: rows", phase.rows, snapshot.rows)
-    _equal(f"phase {name}: content", phase.content, snapshot.content)
-
-
-def _verify_part(store: ObjectStore, name: str, part: Part) -> None:
-    where = f"phase {name}, {part.document_id}"
+def _verify_part(store: ObjectStore, part: Part, where: str) -> None:
     try:
         table = store.table(part.object)
     except PolicyProofError as error:

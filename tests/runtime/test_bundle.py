@@ -99,17 +99,22 @@ def test_any_flipped_byte_of_content_or_header_is_refused(bundle, empty):
     for position in [*range(0, used, 97), len(data) - 1]:
         changed = bytearray(data)
         changed[position] ^= 1
-        refused(bundle, bytes(changed), empty, "the bundle|not a valid release")
+        refused(bundle, bytes(changed), empty, "the bundle")
 
 
 def test_a_truncated_bundle_is_refused_at_any_length(bundle, empty):
     data = bundle.read_bytes()
     for length in [*range(1, len(data), 1531), len(data) - BLOCK, len(data) - 1]:
-        refused(bundle, data[:length], empty, "cut short|not a PolicyProof bundle")
+        refused(bundle, data[:length], empty, "the bundle .* cannot be used")
 
 
 def test_anything_behind_the_last_member_is_refused(bundle, empty):
-    refused(bundle, bundle.read_bytes() + bytes(tarfile.RECORDSIZE), empty, "something follows")
+    refused(
+        bundle,
+        bundle.read_bytes() + bytes(tarfile.RECORDSIZE),
+        empty,
+        "something else than its release",
+    )
 
 
 @pytest.mark.parametrize("data", [b"", b"text", bytes(10240), b"PK\3\4" + bytes(600)])
@@ -138,8 +143,8 @@ def test_a_missing_bundle_is_an_error(empty, tmp_path):
 )
 def test_names_outside_the_form_are_refused(bundle, empty, name):
     inside = [member(n, d) for n, d in members_of(bundle)]
-    message = "unknown member|corrupt member|wrong place"
-    refused(bundle, archive(*inside, member(name, b"x")), empty, message)
+    odd = archive(*inside, member(name, b"x"))
+    refused(bundle, odd, empty, "something else than its release")
 
 
 @pytest.mark.parametrize(
@@ -159,14 +164,14 @@ def test_names_outside_the_form_are_refused(bundle, empty, name):
 def test_links_extensions_and_other_metadata_are_refused(bundle, empty, changes):
     first, (name, data), *rest = members_of(bundle)
     inside = [member(*first), member(name, data, **changes), *(member(n, d) for n, d in rest)]
-    refused(bundle, archive(*inside), empty, "unknown member")
+    refused(bundle, archive(*inside), empty, "something else than its release|lacks the object")
 
 
 def test_an_object_the_release_does_not_name_is_refused(bundle, empty):
     digest = Digest.of(b"more")
     more = member(f"objects/{digest.hex[:2]}/{digest.hex}.parquet", b"more")
     inside = [member(n, d) for n, d in members_of(bundle)]
-    refused(bundle, archive(*inside, more), empty, "has a member its release does not name")
+    refused(bundle, archive(*inside, more), empty, "something else than its release")
 
 
 def test_a_bundle_without_one_of_the_objects_is_refused(bundle, empty):
@@ -185,14 +190,14 @@ def test_swapped_objects_are_refused(bundle, empty):
 def test_a_member_twice_and_a_second_release_are_refused(bundle, empty):
     inside = [member(n, d) for n, d in members_of(bundle)]
     for again in (inside[0], inside[1]):
-        refused(bundle, archive(*inside, again), empty, "has a member in the wrong place")
+        refused(bundle, archive(*inside, again), empty, "something else than its release")
 
 
 def test_a_release_under_the_name_of_another_corpus_is_refused(bundle, empty):
     (name, data), *rest = members_of(bundle)
     other = member(name.replace("/demo/", "/other/"), data)
     inside = [other, *(member(n, d) for n, d in rest)]
-    refused(bundle, archive(*inside), empty, "names another corpus")
+    refused(bundle, archive(*inside), empty, "something else than its release")
 
 
 def test_a_corrupt_object_is_not_packed(store, part, overwrite, tmp_path):
@@ -210,7 +215,7 @@ def test_a_full_disk_leaves_the_old_bundle(store, bundle, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StoreError, match=rf"no room in {bundle.parent}") as caught:
         pack(store, "demo", bundle)
-    assert caught.value.expected == f"{len(before):,} bytes"
+    assert 0 < int(caught.value.expected.removesuffix(" bytes").replace(",", "")) < len(before)
     assert bundle.read_bytes() == before
     assert sorted(path.name for path in bundle.parent.iterdir()) == [bundle.name, "store"]
 
