@@ -9,7 +9,7 @@ import click
 
 from policyproof_runtime import cli_batch
 from policyproof_runtime.cli_batch import Result
-from policyproof_runtime.cli_options import corpus_option, named_corpus, note, store_option, usage
+from policyproof_runtime.cli_options import corpus_option, named_corpus, note, store_option
 from policyproof_runtime.corpus import Corpus, open_corpus
 from policyproof_runtime.objects import ObjectStore
 from policyproof_runtime.questions import check_question
@@ -31,7 +31,7 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.
 @_batch_option
 @_out_option
 @store_option
-def ask_command(  # noqa: PLR0913, PLR0917 click passes options by name
+def ask_command(
     question: str | None,
     corpus: str | None,
     as_json: bool,  # noqa: FBT001 click passes flags by name
@@ -43,8 +43,7 @@ def ask_command(  # noqa: PLR0913, PLR0917 click passes options by name
 
     With --batch, answers a questionnaire: lines {"id", "question"} or a CSV with these columns.
     """
-    _check_usage(question, batch, out)
-    loaded = _load(store, corpus)
+    loaded = _checked(question, batch, out, store, corpus)
     if question is None:
         _run_batch(batch, out, lambda text: loaded.ask(text).as_json(), _answer_rows)
         return
@@ -52,7 +51,7 @@ def ask_command(  # noqa: PLR0913, PLR0917 click passes options by name
     if as_json:
         _echo_json(answer.as_json())
         return
-    from policyproof_runtime.output import show_answer  # noqa: PLC0415 rich is slow to import
+    from policyproof_runtime.output import show_answer  # rich is slow to import
 
     show_answer(answer)
 
@@ -66,7 +65,7 @@ def ask_command(  # noqa: PLR0913, PLR0917 click passes options by name
 @_batch_option
 @_out_option
 @store_option
-def retrieve_command(  # noqa: PLR0913, PLR0917 click passes options by name
+def retrieve_command(
     question: str | None,
     corpus: str | None,
     method: str | None,
@@ -77,32 +76,32 @@ def retrieve_command(  # noqa: PLR0913, PLR0917 click passes options by name
     store: str | None,
 ) -> None:
     """Print the passages that match QUESTION best, best first."""
-    _check_usage(question, batch, out)
-    loaded = _load(store, corpus)
+    loaded = _checked(question, batch, out, store, corpus)
 
     def ranked(text: str) -> Result:
-        return {"hits": [hit.as_json() for hit in loaded.retrieve(text, top_k, method)]}
+        hits = [hit.as_json() for hit in loaded.retrieve(text, top_k, method)]
+        return {"question": text, "hits": hits}
 
     if question is None:
         _run_batch(batch, out, ranked, _hit_rows)
     elif as_json:
-        _echo_json({"question": question, **ranked(question)})
+        _echo_json(ranked(question))
     else:
-        from policyproof_runtime.output import show_hits  # noqa: PLC0415 rich is slow to import
+        from policyproof_runtime.output import show_hits  # rich is slow to import
 
         show_hits(loaded.retrieve(question, top_k, method), loaded.passages)
 
 
-def _check_usage(question: str | None, batch: str | None, out: str | None) -> None:
+def _checked(
+    question: str | None, batch: str | None, out: str | None, store: str | None, corpus: str | None
+) -> Corpus:
+    """Return the corpus to ask, after a look at whether the command line makes sense."""
     if (question is None) == (batch is None):
-        raise usage("give either a QUESTION or --batch IN")
+        raise click.UsageError("give either a QUESTION or --batch IN")
     if out is not None and batch is None:
-        raise usage("--out belongs to --batch")
+        raise click.UsageError("--out belongs to --batch")
     if question is not None:
-        check_question(question)  # before a release is loaded for nothing
-
-
-def _load(store: str | None, corpus: str | None) -> Corpus:
+        check_question(question)
     objects = ObjectStore(store)
     return open_corpus(named_corpus(objects, corpus), objects)
 
@@ -111,7 +110,7 @@ def _run_batch(
     batch: str | None, out: str | None, answer: Callable[[str], Result], rows: cli_batch.ToRows
 ) -> None:
     def fields(question: cli_batch.Question) -> Result:
-        return {"question": question.text, **answer(question.text)}
+        return {**answer(question.text), "question": question.text}
 
     count = cli_batch.run(batch or cli_batch.STREAM, out, fields, rows)
     note(f"{count} question{'' if count == 1 else 's'} done" + (f": {out}" if out else ""))
@@ -124,32 +123,26 @@ def _echo_json(value: Result) -> None:
 def _answer_rows(result: Result) -> list[Result]:
     """Return an answer as one row that reads well in a spreadsheet and loses nothing."""
     citations = [Citation(**citation) for citation in result["citations"]]
-    return [
-        {
-            "id": result["id"],
-            "question": result["question"],
-            "decision": result["decision"],
-            "answer": "\n\n".join(citation.excerpt for citation in citations),
-            "sources": "\n".join(f"{c.title} · {c.label} · {c.place}" for c in citations),
-            "probability": result["probability"],
-            "threshold": result["threshold"],
-            "reason_codes": "; ".join(result["reason_codes"]),
-            "missing": "; ".join(result["missing"]),
-            "citations": json.dumps(result["citations"], ensure_ascii=False),
-            "corpus": result["corpus"],
-            "release": result["release"],
-        }
-    ]
+    row = {
+        "id": result["id"],
+        "question": result["question"],
+        "decision": result["decision"],
+        "answer": "\n\n".join(citation.excerpt for citation in citations),
+        "sources": "\n".join(f"{c.title} · {c.label} · {c.place}" for c in citations),
+        "probability": result["probability"],
+        "threshold": result["threshold"],
+        "reason_codes": "; ".join(result["reason_codes"]),
+        "missing": "; ".join(result["missing"]),
+        "citations": json.dumps(result["citations"], ensure_ascii=False),
+        "corpus": result["corpus"],
+        "release": result["release"],
+    }
+    return [row]
 
 
 def _hit_rows(result: Result) -> list[Result]:
     """Return one row per hit."""
+    shared = {"id": result["id"], "question": result["question"]}
     return [
-        {
-            "id": result["id"],
-            "question": result["question"],
-            **hit,
-            "heading_path": " > ".join(hit["heading_path"]),
-        }
-        for hit in result["hits"]
+        shared | hit | {"heading_path": " > ".join(hit["heading_path"])} for hit in result["hits"]
     ]

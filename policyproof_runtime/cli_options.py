@@ -11,11 +11,11 @@ from typing import Any
 
 import click
 
+from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import PolicyProofError, ReleaseError
 from policyproof_runtime.objects import ObjectStore
 
-# Called with an item, how many are done and how many there are.
-Progress = Callable[[str, int, int], None]
+_SHORTEST_PREFIX = 6  # hex digits of a digest
 
 store_option = click.option(
     "--store",
@@ -34,24 +34,30 @@ def note(message: str) -> None:
 
 def named_corpus(store: ObjectStore, corpus: str | None) -> str:
     """Return ``corpus``, or the only one of the store; raises ReleaseError if there are more."""
-    if corpus is not None:
-        return corpus
-    corpora = store.corpora()
+    corpora = [corpus] if corpus is not None else store.corpora()
     if len(corpora) == 1:
         return corpora[0]
-    if not corpora:
-        raise ReleaseError(
-            f"no release in {store.storage.path('').rstrip('/')}",
-            action="run: policyproof build CORPUS, or: policyproof unpack FILE",
-        )
-    raise ReleaseError(
-        "the store holds several corpora", found=", ".join(corpora), action="choose: --corpus NAME"
-    )
+    if corpora:
+        found, action = ", ".join(corpora), "choose: --corpus NAME"
+        raise ReleaseError("the store holds several corpora", found=found, action=action)
+    action = "run: policyproof build CORPUS, or: policyproof unpack FILE"
+    raise ReleaseError(f"no release in {store.storage.label}", action=action)
 
 
-def usage(message: str) -> click.UsageError:
-    """Return the error of a command line that makes no sense (exit code 2)."""
-    return click.UsageError(message, ctx=click.get_current_context(silent=True))
+def find_release(store: ObjectStore, target: str) -> tuple[str, Digest | None]:
+    """Return the corpus and digest of a corpus, a release, or the first digits of its digest.
+
+    No digest means the newest release of the corpus; whether there is one is not looked at. Raises
+    ReleaseError if several releases begin so.
+    """
+    corpora, start = store.corpora(), target.removeprefix("sha256:")
+    if target in corpora or len(start) < _SHORTEST_PREFIX:
+        return target, None
+    found = [(c, d) for c in corpora for d in store.releases(c) if d.hex.startswith(start)]
+    if len(found) > 1:
+        known = ", ".join(f"{digest} of {corpus}" for corpus, digest in found)
+        raise ReleaseError(f"several releases begin with {target}", found=known)
+    return found[0] if found else (target, None)
 
 
 def pipeline(module: str) -> Any:
@@ -70,19 +76,15 @@ def pipeline(module: str) -> Any:
 
 
 @contextmanager
-def progress_line(what: str) -> Iterator[Progress]:
+def progress_line(what: str) -> Iterator[Callable[[str, int, int], None]]:
     """Yield a function (item, done, total) that shows one line on stderr, if that is a terminal."""
-    terminal = sys.stderr.isatty()
 
-    def show(item: str, done: int, total: int) -> None:
-        if terminal:
-            line = f"{what}: {done}/{total} {item}"
-            click.echo(
-                f"\r\033[K{line[: shutil.get_terminal_size().columns - 1]}", err=True, nl=False
-            )
+    def write(line: str) -> None:
+        if sys.stderr.isatty():
+            width = shutil.get_terminal_size().columns - 1
+            click.echo(f"\r\033[K{line[:width]}", err=True, nl=False)
 
     try:
-        yield show
+        yield lambda item, done, total: write(f"{what}: {done}/{total} {item}")
     finally:
-        if terminal:
-            click.echo("\r\033[K", err=True, nl=False)
+        write("")

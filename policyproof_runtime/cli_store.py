@@ -1,4 +1,4 @@
-"""``policyproof verify``, ``pack``, ``unpack`` and ``gc``: the store as a whole."""
+"""The commands that make, move and check releases: what builds needs the pipeline, an extra."""
 
 from __future__ import annotations
 
@@ -10,17 +10,72 @@ import click
 from policyproof_runtime.bundle import pack, unpack
 from policyproof_runtime.cli_options import (
     corpus_option,
+    find_release,
     named_corpus,
     note,
     pipeline,
     progress_line,
     store_option,
 )
-from policyproof_runtime.digest import Digest
-from policyproof_runtime.errors import PolicyProofError, ReleaseError
 from policyproof_runtime.objects import RELEASE_REF, ObjectStore
-from policyproof_runtime.release import Release
 from policyproof_runtime.verify import verify_release
+
+
+@click.command("build")
+@click.argument("corpus", default="handbook")
+@click.option("--keep-going", is_flag=True, help="Leave out documents that cannot be read.")
+@store_option
+def build_command(corpus: str, keep_going: bool, store: str | None) -> None:  # noqa: FBT001 -- click
+    """Build CORPUS and freeze a release if the gate passes.
+
+    CORPUS is the name of a manifest in manifests/corpora, the path of a corpus manifest, or a
+    folder of documents. Without it the bundled handbook is built.
+    """
+    publish = pipeline("publish")
+    with progress_line(f"build {corpus}") as progress:
+        release, work = publish.build_corpus(corpus, store, progress, keep_going=keep_going)
+    for document_id, error in work.left_out.items():
+        note(f"left out {document_id}: {error}")
+    if work.made:
+        note(f"{work.made} parts made, {work.known} known from earlier builds")
+    else:
+        note(f"nothing to do: all {work.known} parts are known from an earlier build")
+    click.echo(release)
+
+
+@click.command("new")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def new_command(folder: Path) -> None:
+    """Write a starter manifest for the documents in FOLDER, by looking at the files.
+
+    It is FOLDER/corpus.toml, never overwritten. Who may read a document stays TODO in it, which a
+    build refuses until a person has decided.
+    """
+    path, documents, undecided = pipeline("starter").write_starter(folder)
+    note(f"{documents} document{'' if documents == 1 else 's'} found")
+    if undecided:
+        note(f"{undecided} to decide: say who may read them, in place of TODO in {path}")
+    note(f"then run: policyproof build {folder}")
+    click.echo(path)
+
+
+@click.command("export")
+@corpus_option
+@click.option(
+    "--jsonl",
+    "folder",
+    required=True,
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the JSON-lines files.",
+)
+@store_option
+def export_command(corpus: str | None, folder: Path, store: str | None) -> None:
+    """Write the artifacts of a release as JSON lines, in the published field order."""
+    name = named_corpus(ObjectStore(store), corpus)
+    for path in pipeline("export").export_jsonl(name, store, folder):
+        click.echo(path)
+    note(f"exported {name}")
 
 
 @click.command("verify")
@@ -53,7 +108,7 @@ def pack_command(
     name, digest = find_release(objects, target or named_corpus(objects, corpus))
     digest = digest or objects.ref(name, RELEASE_REF)
     path = out or Path(f"{name}-{digest.hex[:12] if digest else ''}.policyproof")
-    _say("packed", pack(objects, name, path, digest))
+    click.echo(f"packed {name} {pack(objects, name, path, digest).digest}")
     note(f"written: {path}")
 
 
@@ -63,7 +118,8 @@ def pack_command(
 @store_option
 def unpack_command(file: Path, keep_accepted: bool, store: str | None) -> None:  # noqa: FBT001
     """Verify a packed release and bring it into the store."""
-    _say("unpacked", unpack(file, ObjectStore(store), accept=not keep_accepted))
+    release = unpack(file, ObjectStore(store), accept=not keep_accepted)
+    click.echo(f"unpacked {release.corpus} {release.digest}")
 
 
 @click.command("gc")
@@ -72,9 +128,9 @@ def unpack_command(file: Path, keep_accepted: bool, store: str | None) -> None: 
 @store_option
 def gc_command(delete: bool, hours: float | None, store: str | None) -> None:  # noqa: FBT001
     """List or remove what no release, ref or memo entry in use needs."""
+    writable = pipeline("store").Store(store)
     collector = pipeline("garbage")
     grace = collector.GRACE_HOURS if hours is None else hours
-    writable = pipeline("store").Store(store)
     garbage = collector.collect_garbage(writable, grace_hours=grace, delete=delete)
     for item in garbage:
         click.echo(f"{item.name}\t{item.size}\t{item.reason}")
@@ -82,22 +138,3 @@ def gc_command(delete: bool, hours: float | None, store: str | None) -> None:  #
         note(f"{count} files: {reason}")
     size = sum(item.size for item in garbage)
     note(f"{len(garbage)} files, {size:,} bytes {'removed' if delete else 'could go (--delete)'}")
-
-
-def find_release(store: ObjectStore, target: str) -> tuple[str, Digest | None]:
-    """Return the corpus and digest that ``target`` names; no digest means the accepted release.
-
-    Raises ReleaseError if the store has neither such a corpus nor such a release.
-    """
-    try:
-        digest = Digest.parse(target)
-    except PolicyProofError:
-        return target, None
-    for corpus in store.corpora():
-        if digest in store.releases(corpus):
-            return corpus, digest
-    raise ReleaseError(f"the store has no release {digest}", action="policyproof verify lists them")
-
-
-def _say(verb: str, release: Release) -> None:
-    click.echo(f"{verb} {release.corpus} {release.digest}")

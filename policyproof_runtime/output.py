@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from rich import box
-from rich.console import Console, Group
+from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
@@ -14,22 +14,48 @@ from policyproof_runtime.passages import Passages
 from policyproof_runtime.types import Answer, Citation, Hit
 
 _READABLE = 110  # columns; longer lines tire the eye
+_PIPE = 200  # columns; a pipe has no edge: the source's lines stay whole
+# They reorder what is shown: the bidirectional overrides and isolates.
+_REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _REASONS = {
     "outside_controlled_corpus": "The documents do not cover this.",
     "incomplete_evidence_set": "The closest passages leave part of the question open.",
+    "current_information_required": "This asks for news; the documents only say what they said.",
+    "organization_specific_conclusion": "This asks for a verdict on a case unknown to the documents.",
+    "legal_advice_boundary": "This asks for legal advice.",
+    "high_stakes_recommendation": "This asks for a decision that others must answer for.",
+    "unsupported_comparison": "One side of the comparison is not in the documents.",
+    "conflicting_evidence": "The documents contradict one another on this.",
+}
+_LABELS = {
+    "construction_derived": "The gate was trained on labels derived from how its cases were built; "
+    "no people have reviewed them yet.",
 }
 
 
 def show_answer(answer: Answer) -> None:
     """Print an answer or an abstention on stdout."""
     console = new_console()
-    if answer.decision == "answer":
-        console.print(Text("Answer", "bold green"), _measure(answer))
-        for citation in answer.citations:
-            console.print()
-            console.print(_quote(citation))
-        return
-    console.print(Text("No answer", "bold yellow"), _measure(answer))
+    head = Text("Partial answer" if answer.partial else "Answer", "bold green")
+    if answer.decision == "abstain":
+        head = Text("No answer", "bold yellow")
+    measure = f" evidence {answer.probability:.2f}, needed {answer.threshold:.2f}"
+    console.print(head, Text(measure, "dim"))
+    for citation in answer.citations:
+        # Above the frame, not in it: a frame cuts a long title, and the place with it.
+        console.print(Text(f"\n{printable(citation.label)}", "bold"))
+        console.print(Text(f"{printable(citation.title)} · {citation.place}", "cyan"))
+        excerpt = Text(printable(citation.excerpt))
+        console.print(Panel(excerpt, box=box.ROUNDED, border_style="dim", expand=False))
+    if answer.decision == "abstain":
+        _show_reasons(console, answer)
+    if answer.partial:
+        console.print(Text(f"\nNot answered: {printable('; '.join(answer.partial))}", "yellow"))
+    if answer.label_status in _LABELS:
+        console.print(Text(f"\n{_LABELS[answer.label_status]}", "dim"))
+
+
+def _show_reasons(console: Console, answer: Answer) -> None:
     for code in answer.reason_codes:
         console.print(Text(_REASONS.get(code, code.replace("_", " ") + ".")))
     if answer.missing:
@@ -45,15 +71,12 @@ def show_hits(hits: Sequence[Hit], passages: Passages) -> None:
     console = new_console()
     if not hits:
         console.print("No passage matches.")
-        return
     for hit in hits:
-        position = passages.position(hit.passage_id)
-        preview = printable(" ".join(passages.citation_text(position).split()))
-        line = Text(f"{hit.rank:>3}  {hit.score:6.2f}  ")
-        console.print(line + _source(passages.citation(position)))
-        indented = Text(f"{'':13}{preview}", "dim")
-        indented.truncate(console.width, overflow="ellipsis")
-        console.print(indented)
+        citation = passages.citation(passages.position(hit.passage_id))
+        console.print(Text(f"{hit.rank:>3}  {hit.score:6.2f}  ") + _source(citation))
+        preview = Text(f"{'':13}{printable(' '.join(citation.excerpt.split()))}", "dim")
+        preview.truncate(console.width, overflow="ellipsis")
+        console.print(preview)
 
 
 def printable(text: str) -> str:
@@ -62,35 +85,17 @@ def printable(text: str) -> str:
 
 
 def _steers(character: str) -> bool:
-    # Cc: escape sequences. The bidirectional overrides and isolates reorder what is shown.
     control = unicodedata.category(character) == "Cc" and character not in "\n\t"
-    return control or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069"
+    return control or character in _REORDERING
 
 
 def new_console() -> Console:
     """Return a console on stdout: no wider than can be read, of a fixed width in a pipe."""
     console = Console(highlight=False, soft_wrap=False)
-    if console.is_terminal:
-        console.width = min(console.width, _READABLE)
-    else:
-        console.width = 200  # a pipe has no edge: the source's lines stay whole
+    console.width = min(console.width, _READABLE) if console.is_terminal else _PIPE
     return console
 
 
-def _measure(answer: Answer) -> Text:
-    return Text(f" evidence {answer.probability:.2f}, needed {answer.threshold:.2f}", "dim")
-
-
-def _quote(citation: Citation) -> Group:
-    # Above the frame, not in it: a frame cuts a long title, and the place with it.
-    return Group(
-        Text(printable(citation.label), "bold"),
-        Text(f"{printable(citation.title)} · {citation.place}", "cyan"),
-        Panel(Text(printable(citation.excerpt)), box=box.ROUNDED, border_style="dim", expand=False),
-    )
-
-
 def _source(citation: Citation) -> Text:
-    text = Text(printable(citation.label), "bold")
-    text.append(f" · {printable(citation.title)} · {citation.place}", "cyan")
-    return text
+    place = Text(f" · {printable(citation.title)} · {citation.place}", "cyan")
+    return Text(printable(citation.label), "bold") + place

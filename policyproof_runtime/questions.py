@@ -9,7 +9,6 @@ from policyproof_runtime.errors import QueryError
 # A question of this length is a pasted document; ranking it would match everything a little.
 MAX_CHARACTERS = 8_000
 MAX_TOP_K = 1_000
-_ALLOWED_CONTROLS = "\n\r\t"
 
 
 def check_question(text: str) -> str:
@@ -26,10 +25,10 @@ def check_question(text: str) -> str:
             action="ask about one thing at a time; a list of questions goes through --batch",
         )
     for place, character in enumerate(text, start=1):
-        if _is_control(character):
+        # Cs: a surrogate stands for a byte of the command line that is no UTF-8.
+        if unicodedata.category(character) in {"Cc", "Cs"} and character not in "\n\r\t":
             raise QueryError(
                 f"the question holds a control character or an invalid byte at place {place}",
-                expected="text",
                 found=f"U+{ord(character):04X}",
             )
     if not text.strip():
@@ -40,13 +39,5 @@ def check_question(text: str) -> str:
 def check_top_k(top_k: int) -> int:
     """Return ``top_k``; raises QueryError unless it is between 1 and MAX_TOP_K."""
     if not 1 <= top_k <= MAX_TOP_K:
-        raise QueryError(
-            "top_k is out of range", expected=f"1 to {MAX_TOP_K:,}", found=f"{top_k:,}"
-        )
+        raise QueryError("top_k is out of range", expected=f"1 to {MAX_TOP_K:,}", found=top_k)
     return top_k
-
-
-def _is_control(character: str) -> bool:
-    # Cs: a surrogate stands for a byte of the command line that is no UTF-8.
-    category = unicodedata.category(character)
-    return category == "Cs" or (category == "Cc" and character not in _ALLOWED_CONTROLS)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Decision = Literal["answer", "abstain"]
 
 
+class _Result:
+    __slots__ = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object of a batch line: the fields in order, with lists for tuples."""
+        value: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # type: ignore[call-overload]
+        return value
+
+
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(_Result):
     """One ranked passage. Pages and lines count from 1 and are included; ``score`` has no unit."""
 
     rank: int
@@ -23,13 +33,9 @@ class Hit:
     line_end: int
     score: float
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the hit as the object of a batch line."""
-        return {**asdict(self), "heading_path": list(self.heading_path)}
-
 
 @dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(_Result):
     """An excerpt in the exact words of the source, and the lines it stands on."""
 
     passage_id: str
@@ -42,21 +48,15 @@ class Citation:
     line_end: int
     excerpt: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the citation as the object of a batch line."""
-        return asdict(self)
-
     @property
     def place(self) -> str:
         """Say where the excerpt stands: ``page 12, lines 3–18``."""
+        start = f"page {self.page_start}, line"
         if self.page_start != self.page_end:
-            return (
-                f"page {self.page_start}, line {self.line_start} – "
-                f"page {self.page_end}, line {self.line_end}"
-            )
+            return f"{start} {self.line_start} – page {self.page_end}, line {self.line_end}"
         if self.line_start == self.line_end:
-            return f"page {self.page_start}, line {self.line_start}"
-        return f"page {self.page_start}, lines {self.line_start}–{self.line_end}"
+            return f"{start} {self.line_start}"
+        return f"{start}s {self.line_start}–{self.line_end}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(_Result):
     """An answer by citation, or an abstention with its reasons.
 
     ``probability`` is the gate's estimate that the corpus answers the question; below ``threshold``
@@ -92,21 +92,3 @@ class Answer:
     label_status: str = ""
     trace: tuple[Step, ...] = ()
     related: tuple[Citation, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the answer as the object of a batch line, without its id."""
-        return {
-            "question": self.question,
-            "decision": self.decision,
-            "probability": self.probability,
-            "threshold": self.threshold,
-            "reason_codes": list(self.reason_codes),
-            "missing": list(self.missing),
-            "citations": [citation.as_json() for citation in self.citations],
-            "corpus": self.corpus,
-            "release": self.release,
-            "partial": list(self.partial),
-            "label_status": self.label_status,
-            "trace": [asdict(step) | {"passage_ids": list(step.passage_ids)} for step in self.trace],
-            "related": [citation.as_json() for citation in self.related],
-        }

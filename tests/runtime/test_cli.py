@@ -74,7 +74,7 @@ def test_retrieve_shows_ranks_or_json(run):
         (["retrieve", "x", "--top-k", "0"], 1, "top_k is out of range"),
         (["ask", "--batch", "nowhere.jsonl"], 1, "cannot read nowhere.jsonl"),
         (["verify", "other"], 1, "no release of corpus 'other'"),
-        (["verify", "f" * 64], 1, "the store has no release"),
+        (["verify", "f" * 64], 1, "no release of corpus 'ffff"),
         (["unpack", "nowhere"], 1, "cannot read the bundle nowhere"),
         (["dance"], 2, "No such command"),
     ],
