@@ -71,9 +71,7 @@ def test_a_part_within_reach_is_answered_and_the_other_named(corpus):
 
 def test_given_evidence_is_graded_against_what_the_corpus_has(corpus):
     question = "What is the limit for meals abroad?"
-    right, wrong = (
-        f"demo:travel:page-0001:line-{line}:passage-001" for line in ("0007", "0003")
-    )
+    right, wrong = (f"demo:travel:page-0001:line-{line}:passage-001" for line in ("0007", "0003"))
     assert corpus.assess(question, [right])["sufficient"]
     found = corpus.assess(question, [wrong])
     assert not found["sufficient"]

@@ -1,0 +1,57 @@
+"""Measures of trust in a gate, each worked by hand."""
+
+import numpy as np
+import pytest
+
+from policyproof_assets.evaluation.calibration import (
+    augrc,
+    balanced_accuracy,
+    cheapest_threshold,
+    clopper_pearson,
+    expected_calibration_error,
+    rate,
+    reliability,
+)
+
+SAID = np.array([0.9, 0.8, 0.4, 0.1])
+TRUE = np.array([True, False, True, False])
+
+
+def test_no_error_in_twenty_still_allows_one_in_six():
+    # The upper bound for 0 of n is 1 - 0.025^(1/n).
+    assert clopper_pearson(0, 20) == pytest.approx((0.0, 1 - 0.025 ** (1 / 20)))
+    assert clopper_pearson(20, 20) == pytest.approx((0.025 ** (1 / 20), 1.0))
+
+
+def test_a_rate_of_nothing_has_no_share():
+    assert rate([])["share"] is None
+    assert rate([True, False])["share"] == 0.5
+
+
+def test_balanced_accuracy_is_the_mean_of_both_recalls():
+    assert balanced_accuracy(np.array([True, False, True, True]), TRUE) == 0.5 * (2 / 2 + 1 / 2)
+
+
+def test_reliability_compares_what_was_said_with_what_was_so():
+    rows = reliability(np.array([0.75, 0.95, 0.99]), np.array([True, True, False]))
+    assert [(row["count"], row["said"], row["observed"]) for row in rows] == [
+        (1, 0.75, 1.0),
+        (2, 0.97, 0.5),
+    ]
+
+
+def test_calibration_error_weighs_bins_by_their_cases():
+    expected = (0.25 + 2 * 0.47) / 3
+    found = expected_calibration_error(np.array([0.75, 0.95, 0.99]), np.array([True, True, False]))
+    assert found == pytest.approx(expected)
+
+
+def test_augrc_is_the_mean_share_of_wrong_answers_over_coverages():
+    # Answered first to last: right, wrong, right, wrong: 0, 1, 1, 2 wrong of 4.
+    assert augrc(SAID, TRUE) == pytest.approx((0 + 1 + 1 + 2) / 4 / 4)
+    assert augrc(np.array([0.9, 0.1, 0.8, 0.2]), TRUE) < augrc(SAID, TRUE)
+
+
+def test_a_dear_false_answer_raises_the_threshold():
+    cheap, dear = (cheapest_threshold(SAID, TRUE, cost) for cost in (0.5, 5.0))
+    assert (cheap, dear) == (pytest.approx(0.25), pytest.approx(0.85))

@@ -1,0 +1,136 @@
+"""Evidence cases: constructed alike every time, leak-free, and their labels cannot be guessed."""
+
+from pathlib import Path
+
+import pytest
+
+from policyproof_assets.errors import GateError, ManifestError
+from policyproof_assets.evaluation.benchmarks import Question, load_benchmark
+from policyproof_assets.evaluation.cases import (
+    Case,
+    CaseBuilder,
+    CasesManifest,
+    check_cases,
+    load_cases_manifest,
+)
+from policyproof_assets.evaluation.gate import surface_score
+
+RULES = {"depth": 5, "surface_bound": 0.6, "validation": 0.3, "cost_of_false_answer": 3}
+ORDER = [f"{source}-{n}" for source in "abcdef" for n in (1, 2)]
+SOURCE_OF = {passage: passage[0] for passage in ORDER}
+
+
+def question(name: str, *evidence: str) -> Question:
+    return Question(
+        id=name,
+        question=f"What is {name}?",
+        behaviour="answer",
+        kind="k",
+        passages=[{"id": e, "grade": 2, "reason": "r"} for e in evidence],
+        parts=[{"need": f"the {e}", "evidence": [e]} for e in evidence],
+    )
+
+
+def built(*questions: Question, split: str = "development", **manifest) -> dict[str, Case]:
+    cases = CaseBuilder(
+        CasesManifest(construction=RULES, **manifest),
+        questions,
+        dict.fromkeys((q.id for q in questions), split),
+        ORDER,
+        SOURCE_OF,
+        lambda _, k: ORDER[:k],
+    ).build()
+    return {case.id: case for case in cases}
+
+
+def test_an_incomplete_case_leaves_out_a_part_and_says_which():
+    cases = built(question("q", "a-1", "b-1"))
+    [incomplete] = [case for case in cases.values() if case.id == "q:incomplete-2"]
+    assert len({"a-1", "b-1"} & set(incomplete.passage_ids)) == 1
+    lost = ({"a-1", "b-1"} - set(incomplete.passage_ids)).pop()
+    assert incomplete.missing == (f"the {lost}",)
+    assert incomplete.reason_codes == ("incomplete_evidence_set",)
+
+
+def test_an_insufficient_case_has_as_many_passages_as_a_sufficient_one():
+    cases = built(question("q", "a-1"), question("r", "b-1", "c-1"))
+    sizes = {True: [], False: []}
+    for case in cases.values():
+        sizes[case.sufficient].append(len(case.passage_ids))
+    assert sorted(sizes[True]) == sorted(sizes[False])
+
+
+def test_cases_do_not_depend_on_the_order_of_questions():
+    first, second = question("q", "a-1", "b-1"), question("r", "c-1")
+    assert built(first, second) == built(second, first)
+
+
+def test_passages_of_another_split_are_not_shown():
+    asked = {"id": "d", "question": "News?", "behaviour": "abstain"}
+    asked |= {"reason_codes": ["current_information_required"], "missing": ["news"]}
+    cases = built(question("q", "a-1"), split="test", questions=[asked])
+    assert not any(passage.startswith("a") for passage in cases["d:abstention"].passage_ids)
+
+
+def case(name: str, split: str, *passages: str, **values) -> Case:
+    fields = {"id": name, "query_id": name, "question": name, "kind": "complete"}
+    fields |= {"passage_ids": passages, "sufficient": True, "split": split}
+    return Case(**fields | values)
+
+
+def test_a_shared_source_between_splits_is_an_error():
+    leak = [case("x", "development", "a-1"), case("y", "test", "a-2")]
+    with pytest.raises(ManifestError, match="different splits"):
+        check_cases(leak, SOURCE_OF)
+
+
+def test_insufficient_evidence_says_why():
+    with pytest.raises(ManifestError, match="a missing item"):
+        check_cases([case("x", "test", "a-1", sufficient=False)], SOURCE_OF)
+
+
+def test_one_id_for_two_cases_is_an_error():
+    with pytest.raises(ManifestError, match="one id"):
+        check_cases([case("x", "test", "a-1")] * 2, SOURCE_OF)
+
+
+def test_a_label_that_length_gives_away_stops_the_build():
+    class Texts:
+        def position(self, name):
+            return int(name)
+
+        def citation_text(self, position):
+            return "word " * (1 + position)
+
+    cases = [
+        case(str(n), "test", *map(str, range(1 + n % 2)), sufficient=bool(n % 2)) for n in range(8)
+    ]
+    with pytest.raises(GateError, match="give the labels"):
+        surface_score(cases, Texts(), 0.6)
+
+
+def test_people_decide_over_the_construction():
+    q = question("q", "a-1")
+    name = built(q)["q:complete"].blind_name
+    gold = {"case": name, "sufficient": False, "reason_codes": ["conflicting_evidence"]}
+    cases = built(q, gold=[gold | {"missing": ["a settled figure"]}])
+    assert not cases["q:complete"].sufficient
+    assert cases["q:complete"].label_status == "adjudicated"
+    assert cases["q:distractor"].label_status == "construction_derived"
+
+
+def test_the_manifest_of_the_corpus_has_enough_groups_and_reasons():
+    manifests = Path(__file__).resolve().parents[2] / "manifests"
+    manifest = load_cases_manifest(manifests / "cases" / "ai-governance.yaml")
+    questions = load_benchmark(manifests / "benchmarks" / "ai-governance.yaml")
+    assert len(questions) + len(manifest.questions) >= 80
+    declined = [q for q in (*questions, *manifest.questions) if q.behaviour == "abstain"]
+    assert all(q.reason_codes and q.missing for q in declined)
+    assert len({code for q in declined for code in q.reason_codes}) == 8
+
+
+def test_a_faulty_manifest_is_named(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("construction: {depth: 0}", encoding="utf-8")
+    with pytest.raises(ManifestError, match="c.yaml"):
+        load_cases_manifest(path)
