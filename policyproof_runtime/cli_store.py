@@ -37,7 +37,8 @@ def build_command(corpus: str, keep_going: bool, store: str | None) -> None:  # 
     for document_id, error in work.left_out.items():
         note(f"left out {document_id}: {error}")
     if work.made:
-        note(f"{work.made} parts made, {work.known} known from earlier builds")
+        known = f", {work.known} known from an earlier build" if work.known else ""
+        note(f"{work.made} parts made{known}")
     else:
         note(f"nothing to do: all {work.known} parts are known from an earlier build")
     click.echo(release)

@@ -6,6 +6,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from policyproof_assets.errors import ManifestError
+from policyproof_assets.manifests import Corpus, Document
 from policyproof_assets.project import Project
 from policyproof_assets.starter import write_starter
 from policyproof_runtime.digest import Digest
@@ -110,3 +111,10 @@ def test_a_folder_without_documents_gets_no_manifest(tmp_path):
     with pytest.raises(ManifestError, match="no document"):
         write_starter(tmp_path)
     assert not (tmp_path / "corpus.toml").exists()
+
+
+@pytest.mark.parametrize("model", [Corpus, Document])
+def test_every_key_is_described(model, manifests):
+    text = (manifests.parent / "docs" / "your-documents.md").read_text("utf-8")
+    keys = set(model.model_fields) - {"documents", "export", "folder"}
+    assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
