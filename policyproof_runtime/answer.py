@@ -7,7 +7,7 @@ up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from policyproof_runtime.excerpts import excerpts
@@ -90,14 +90,21 @@ class Answerer:
     def _attempts(self, question: str) -> Iterable[tuple[str, list[int]]]:
         reader = self._reader
         scores = reader.scores(question)
-        found = [i for i in reader.top(scores, MAX_CITED) if scores[i] >= CITED_SHARE]
+        words = reader.weights(question).keys()
+        close = [i for i in reader.top(scores, MAX_CITED) if scores[i] >= CITED_SHARE]
+        # What shares no word with the question but the likes of "for" is no second source.
+        found = close[:1] + [i for i in close[1:] if words & reader.held(i)]
         yield "as asked", found
         leading = [i for part in reader.parts(question) for i in reader.top(part.scores, 1)]
         apart = _first_of(leading, found)
         yield "parts asked separately", apart
         named = reader.references.named(question)
-        cited = [max(held, key=lambda i: scores[i]) for held in reader.references.cited(found[0])]
+        cited = [max(held, key=scores.__getitem__) for held in self._cited(found[:1])]
         yield "terms and references resolved", _first_of(named.definitions, apart[:2], cited, apart)
+
+    def _cited(self, positions: Iterable[int]) -> Iterator[Sequence[int]]:
+        for position in positions:
+            yield from self._reader.references.cited(position)
 
     def _answerable_parts(self, question: str) -> tuple[list[int], tuple[str, ...]]:
         """Return evidence for the parts within reach, and the parts that are not.

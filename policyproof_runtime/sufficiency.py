@@ -139,7 +139,7 @@ def out_of_scope(
         *reader.other_sources(question),
         *reader.unknown_names(question),
     ]
-    missing = [f"anything on {name}" for name in dict.fromkeys(named)]
+    missing = list(dict.fromkeys(named))
     if named and OUTSIDE_CORPUS not in codes:
         codes.append(OUTSIDE_CORPUS)
     if features["figure_gap"]:

@@ -132,5 +132,5 @@ def test_the_manifest_of_the_corpus_has_enough_groups_and_reasons():
 def test_a_faulty_manifest_is_named(tmp_path):
     path = tmp_path / "c.yaml"
     path.write_text("construction: {depth: 0}", encoding="utf-8")
-    with pytest.raises(ManifestError, match="c.yaml"):
+    with pytest.raises(ManifestError, match=r"c\.yaml"):
         load_cases_manifest(path)
