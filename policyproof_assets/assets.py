@@ -106,7 +106,7 @@ def _result(digest: Digest, frame: pl.DataFrame, more: Mapping[str, Any]) -> dg.
     }
     if "document_id" in frame.columns:
         metadata["by_document"] = dg.MetadataValue.md(by_document(frame))
-    if "heading" in frame.columns:
+    if "depth" in frame.columns:
         metadata["outline"] = dg.MetadataValue.md(outline(frame))
     return dg.MaterializeResult(data_version=_data_version(digest), metadata=metadata)
 
