@@ -14,8 +14,7 @@ from policyproof_assets.project import Project
 from policyproof_assets.store import Store
 from policyproof_runtime.digest import Digest
 
-#: Profiles that read any document of a format.
-ANY = {"pdf": "auto", "markdown": "markdown", "html": "html"}
+_NOT_STATED = dict.fromkeys(("publisher", "licence", "version"), "not stated")
 
 
 def build_passages(path: Path, others: Sequence[str], profile: str | None = None) -> pa.Table:
@@ -31,18 +30,16 @@ def build_passages(path: Path, others: Sequence[str], profile: str | None = None
     project = Project()
     known = (_profile_of(project, target, kind) for target in (str(path), *others))
     document = Document(
-        id=re.sub(r"^[^A-Za-z0-9]+|[^A-Za-z0-9._-]", "-", path.stem).lstrip("-")[:120] or "file",
+        id=re.sub(r"[^A-Za-z0-9._-]", "-", path.stem).lstrip("-._")[:120] or "file",
         title=path.name,
-        publisher="not stated",
-        licence="not stated",
-        version="not stated",
         status="draft",
         classification="restricted",
         acl=("nobody",),
-        profile=profile or next(filter(None, known), ANY[kind]),
+        profile=profile or next(filter(None, known), "auto" if kind == "pdf" else kind),
         sha256=Digest.of(path.read_bytes()).hex,
         format=kind,
         path=str(path.resolve()),
+        **_NOT_STATED,
     )
     corpus = Corpus(id="diff", title="Compared documents", documents=(document,))
     with tempfile.TemporaryDirectory(prefix="policyproof-") as folder:

@@ -81,17 +81,12 @@ class Document(_Model):
     def _has_one_origin(self) -> Self:
         if (self.url is None) == (self.path is None):
             raise ValueError("exactly one of url and path says where the document comes from")
-        if self.url is not None:
-            _check_address(self.url, self.allowed_hosts)
+        address = urlsplit(self.url or "")
+        if self.url is not None and address.scheme != "https":
+            raise ValueError(f"url must be https, found {address.scheme or 'no scheme'}")
+        if self.url is not None and address.hostname not in self.allowed_hosts:
+            raise ValueError(f"host {address.hostname} is not in allowed_hosts")
         return self
-
-
-def _check_address(url: str, allowed_hosts: tuple[str, ...]) -> None:
-    parts = urlsplit(url)
-    if parts.scheme != "https":
-        raise ValueError(f"url must be https, found {parts.scheme or 'no scheme'}")
-    if parts.hostname not in allowed_hosts:
-        raise ValueError(f"host {parts.hostname} is not in allowed_hosts {list(allowed_hosts)}")
 
 
 class ExportIdentity(_Model):
@@ -131,14 +126,12 @@ class Corpus(_Model):
 
     def document(self, document_id: str) -> Document:
         """Return a document by id; raises ManifestError if there is none."""
-        for document in self.documents:
-            if document.id == document_id:
-                return document
-        raise ManifestError(
-            f"corpus {self.id} has no document {document_id}",
-            expected=", ".join(d.id for d in self.documents),
-            found=document_id,
-        )
+        known = {document.id: document for document in self.documents}
+        if document_id not in known:
+            raise ManifestError(
+                f"corpus {self.id} has no document {document_id}", expected=", ".join(known)
+            )
+        return known[document_id]
 
 
 def load_corpus(path: Path) -> Corpus:
@@ -149,7 +142,7 @@ def load_corpus(path: Path) -> Corpus:
     data = read_toml(path)
     header = data.pop("corpus", {})
     if not isinstance(header, dict):
-        raise ManifestError(f"{path}: [corpus] must be a table", found=type(header).__name__)
+        raise ManifestError(f"{path}: [corpus] must be a table")
     return validate(Corpus, {**header, **data, "folder": path.parent}, path)
 
 
@@ -185,21 +178,15 @@ def _fault(data: dict[str, Any], item: Any) -> str:
     for key in item["loc"]:
         if isinstance(value, dict) and key not in value and key != item["loc"][-1]:
             continue  # names a choice between models, not a key
-        try:
-            value = value[key]
-        except (KeyError, IndexError, TypeError):
-            value = None
-        named = isinstance(key, int) and isinstance(value, dict) and "id" in value
-        where.append(str(value["id"]) if named else str(key))
-    message = item["msg"].removeprefix("Value error, ")
-    if item["type"] == "extra_forbidden":
-        message = "unknown key"
-    elif item["type"] == "missing":
-        message = "is missing"
-    elif item["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        there = isinstance(value, list) or (isinstance(value, dict) and key in value)
+        value = value[key] if there else None
+        named = isinstance(key, int) and isinstance(value, dict)
+        where.append(str(value.get("id", key)) if named else str(key))
+    if item["type"].startswith("union_tag"):
         where.append(item["ctx"]["discriminator"].strip("'"))
-        message = "names none of the models there are: " + message
-    return f"{'.'.join(where)} {message}".strip()
+    messages = {"extra_forbidden": "unknown key", "missing": "is missing"}
+    message = messages.get(item["type"], item["msg"].removeprefix("Value error, "))
+    return f"{'.'.join(where)} {message}"
 
 
 def document_format(path: Path) -> str | None:

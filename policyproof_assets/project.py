@@ -51,46 +51,36 @@ class Project:
 
     def find(self, corpus: Corpus, kind: str, name: str) -> Path:
         """Return the manifest ``<kind>/<name>.toml`` of a corpus; raises ManifestError."""
-        places = [corpus.folder / kind / f"{name}.toml", self.manifests / kind / f"{name}.toml"]
-        for path in places:
-            if path.is_file():
-                return path
-        raise ManifestError(
-            f"corpus {corpus.id} names {kind} {name}, which does not exist",
-            expected=" or ".join(str(path) for path in places),
-            action=f"write the file, or name one of: {', '.join(self._names(kind))}",
-        )
+        return self._existing(self._place(corpus, kind, f"{name}.toml"))
 
     def review(self, corpus: Corpus, document_id: str) -> Path:
         """Return where the review of a document lies; it need not exist."""
-        beside = corpus.folder / "reviews" / f"{document_id}.toml"
-        return beside if beside.is_file() else self.manifests / "reviews" / f"{document_id}.toml"
+        return self._place(corpus, "reviews", f"{document_id}.toml")
 
     def data(self, corpus: Corpus, kind: str, suffix: str) -> Path | None:
         """Return the corpus's own file ``<kind>/<corpus><suffix>``; None if it has none."""
-        for folder in (corpus.folder, self.manifests):
-            path = folder / kind / f"{corpus.id}{suffix}"
-            if path.is_file():
-                return path
-        return None
+        path = self._place(corpus, kind, f"{corpus.id}{suffix}")
+        return path if path.is_file() else None
 
     def finding_aids(self, corpus: Corpus) -> list[Path]:
-        """Return where the finding aids of a corpus lie: beside it, or with PolicyProof."""
-        places = [
-            (
-                corpus.folder / "finding_aids" / f"{n}.yaml",
-                self.manifests / "finding_aids" / f"{n}.yaml",
-            )
-            for n in corpus.finding_aids
-        ]
-        return [beside if beside.is_file() else ours for beside, ours in places]
+        """Return where the finding aids of a corpus lie."""
+        return [self._place(corpus, "finding_aids", f"{name}.yaml") for name in corpus.finding_aids]
 
     def model(self, model_id: str) -> Path:
         """Return the manifest of a model; raises ManifestError if there is none."""
-        path = self.manifests / "models" / f"{model_id}.toml"
+        return self._existing(self.manifests / "models" / f"{model_id}.toml")
+
+    def _place(self, corpus: Corpus, kind: str, file: str) -> Path:
+        beside = corpus.folder / kind / file
+        return beside if beside.is_file() else self.manifests / kind / file
+
+    def _existing(self, path: Path) -> Path:
         if not path.is_file():
+            known = ", ".join(sorted(other.stem for other in path.parent.glob("*.toml")))
             raise ManifestError(
-                f"no model {model_id}", expected=", ".join(self._names("models")), found=model_id
+                f"{path.parent.name} {path.stem}, which does not exist",
+                expected=path,
+                action=f"write the file, or name one of: {known}",
             )
         return path
 
@@ -112,9 +102,6 @@ class Project:
     def check_source(self, corpus: Corpus, document: Document) -> None:
         """Raise SourceError if the document's file beside the manifest has changed since."""
         check_beside(_source(corpus, document))
-
-    def _names(self, kind: str) -> list[str]:
-        return sorted(path.stem for path in (self.manifests / kind).glob("*.toml"))
 
 
 def _source(corpus: Corpus, document: Document) -> Source:

@@ -46,13 +46,6 @@ _WRITER = {
     "data_page_size": 1 << 20,
     "store_schema": True,
 }
-_PANDAS = b"pandas"
-_PLAIN = {
-    pa.large_string(): pa.string(),
-    pa.string_view(): pa.string(),
-    pa.large_binary(): pa.binary(),
-    pa.binary_view(): pa.binary(),
-}
 
 
 class Store(ObjectStore):
@@ -68,7 +61,7 @@ class Store(ObjectStore):
 
     def put(self, rows: pa.Table | pl.DataFrame) -> Digest:
         """Store a table as an object; return its digest."""
-        data = encode(rows)
+        data = encode(_arrow(rows))
         digest = Digest.of(data)
         self.storage.create(object_name(digest), data)
         return digest
@@ -78,7 +71,7 @@ class Store(ObjectStore):
 
         ``document_id`` is the corpus id for a phase that is not made per document.
         """
-        table = plain(rows)
+        table = _arrow(rows)
         return Part(document_id, self.put(table), table.num_rows, content_digest(table))
 
     def put_snapshot(self, parts: Iterable[Part]) -> Snapshot:
@@ -178,33 +171,14 @@ def _memo(key: Digest, part: Part) -> bytes:
     return canonical_json({"part": value, "seal": Digest.of_json([key, value])}) + b"\n"
 
 
-def encode(rows: pa.Table | pl.DataFrame) -> bytes:
+def encode(table: pa.Table) -> bytes:
     """Return the Parquet bytes of a table: the same rows give the same bytes, however chunked."""
     sink = pa.BufferOutputStream()
-    pq.write_table(plain(rows).combine_chunks(), sink, **_WRITER)
+    pq.write_table(table.combine_chunks(), sink, **_WRITER)
     return bytes(sink.getvalue())
 
 
-def plain(rows: pa.Table | pl.DataFrame) -> pa.Table:
-    """Return a table whose types do not tell which library made it.
-
-    Large and view types become the usual ones, dictionaries their values; metadata is sorted and
-    holds nothing of pandas.
-    """
-    table = rows.to_arrow() if isinstance(rows, pl.DataFrame) else rows
-    fields = [pa.field(f.name, _plain(f.type), f.nullable) for f in table.schema]
-    metadata = {k: v for k, v in sorted((table.schema.metadata or {}).items()) if k != _PANDAS}
-    return table.cast(pa.schema(fields, metadata or None))
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    is_type = pa.types
-    if is_type.is_dictionary(kind):
-        return _plain(kind.value_type)
-    if is_type.is_fixed_size_list(kind):
-        return pa.list_(_plain(kind.value_type), kind.list_size)
-    if is_type.is_list(kind) or is_type.is_large_list(kind):
-        return pa.list_(_plain(kind.value_type))
-    if is_type.is_struct(kind):
-        return pa.struct([pa.field(f.name, _plain(f.type), f.nullable) for f in kind])
-    return _PLAIN.get(kind, kind)
+def _arrow(rows: pa.Table | pl.DataFrame) -> pa.Table:
+    # The oldest level: types that every reader of Parquet has.
+    oldest = pl.CompatLevel.oldest()
+    return rows.to_arrow(compat_level=oldest) if isinstance(rows, pl.DataFrame) else rows

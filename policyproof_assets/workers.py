@@ -9,7 +9,6 @@ import os
 import resource
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
-from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
@@ -28,8 +27,7 @@ class BoundedProcesses(Executor):
     A task over its time is killed with its process and the others go on.
     """
 
-    def __init__(self, count: int | None = None, seconds: float = SECONDS_PER_TASK) -> None:
-        self._seconds = seconds
+    def __init__(self, count: int | None = None) -> None:
         # A fork of this process would copy the locks of threads that polars and pyarrow have
         # running; the fork server has imported them and not yet used them.
         context = multiprocessing.get_context("forkserver")
@@ -37,29 +35,19 @@ class BoundedProcesses(Executor):
         self._pool = ProcessPool(
             max_workers=count or os.cpu_count() or 1,
             context=context,
-            initializer=_bound_memory,
-            initargs=(MEMORY_PER_WORKER,),
+            initializer=resource.setrlimit,
+            initargs=(resource.RLIMIT_DATA, (MEMORY_PER_WORKER, MEMORY_PER_WORKER)),
         )
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run ``fn`` in a worker; the future raises TimeoutError or ProcessExpired over bounds."""
-        future: Future[Any] = self._pool.schedule(
-            fn, args=args, kwargs=kwargs, timeout=self._seconds
-        )
-        return future
+        return self._pool.schedule(fn, args=args, kwargs=kwargs, timeout=SECONDS_PER_TASK)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 -- the signature of Executor
         """End the workers; with ``cancel_futures`` at once."""
-        if cancel_futures:
-            self._pool.stop()
-        else:
-            self._pool.close()
+        (self._pool.stop if cancel_futures else self._pool.close)()
         if wait:
             self._pool.join()
-
-
-def _bound_memory(limit: int) -> None:
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 def run_each(
@@ -83,17 +71,12 @@ def run_each(
 def _outcome(future: Future[Any], name: str) -> Any:
     try:
         return future.result()
-    except (FutureTimeoutError, TimeoutError):
-        found = f"not done after {SECONDS_PER_TASK} s"
-    except MemoryError:
-        found = f"more than {MEMORY_PER_WORKER / 2**30:.0f} GiB of memory"
-    except ProcessExpired as error:
-        found = f"its process ended ({error})"
     except ExtractError as error:
         return error
-    return ExtractError(
-        f"{name}: reading it broke the bounds of one document",
-        expected=f"{SECONDS_PER_TASK} s and {MEMORY_PER_WORKER / 2**30:.0f} GiB",
-        found=found,
-        action="check that the file is what it should be, or leave it out of the corpus",
-    )
+    except (TimeoutError, MemoryError, ProcessExpired) as error:
+        return ExtractError(
+            f"{name}: reading it broke the bounds of one document",
+            expected=f"{SECONDS_PER_TASK} s and {MEMORY_PER_WORKER / 2**30:.0f} GiB",
+            found=repr(error),
+            action="check that the file is what it should be, or leave it out of the corpus",
+        )

@@ -18,7 +18,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -91,9 +90,6 @@ class ObjectStore:
     def root(self) -> str:
         """The path or URI of the store."""
         return self.storage.root
-
-    def __reduce__(self) -> tuple[type[Self], tuple[str]]:
-        return (type(self), (self.root,))
 
     def has(self, digest: Digest) -> bool:
         """Return whether an object is there; its bytes are not read."""
