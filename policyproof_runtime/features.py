@@ -42,7 +42,7 @@ SCOPE = (
     "unknown_provisions",  # provisions asked for that the corpus does not have
     "unknown_terms",  # share of the question's weight in terms that the corpus does not hold
     "uncovered_terms",  # share that none of the best five passages holds alone
-    "weak_match",  # the best passage scores less than three words that no other passage has
+    "weak_match",  # the best BM25 score is below that of two words of one passage only
     "figure_gap",  # a figure is asked for and no well matching sentence has one of its kind
     "names_corpus",  # the question names a document or a provision of the corpus
 )
@@ -131,7 +131,8 @@ class Reader:
         return scores / (scores.max() or 1.0)
 
     def _best(self, question: str) -> float:
-        return max((score for _, score in self._rank(question, 1)), default=0.0)
+        """Return the best BM25 score; that of the default method has no scale of its own."""
+        return float(self.lexicon.scores(content_terms(question)).max(initial=0.0))
 
     def _held(self, position: int) -> frozenset[str]:
         return _stems(self.text(position))
@@ -250,7 +251,7 @@ class Reader:
             "unknown_provisions": float(bool(self.unknown_provisions(question))),
             "unknown_terms": _share(weights, unknown),
             "uncovered_terms": min((_lacking(weights, self.held(i)) for i in best), default=1.0),
-            "weak_match": max(0.0, 1 - self._best(question) / (3 * self._rarest)),
+            "weak_match": max(0.0, 1 - self._best(question) / (2 * self._rarest)),
             "figure_gap": self.figure_gap(question, self.top(self.scores(question), 10)),
             "names_corpus": float(bool(named.documents or (named.provisions and not names))),
         }
