@@ -148,7 +148,8 @@ def _is_detached(rows: Sequence[Row], index: int) -> bool:
     if len(rows) < 2:
         return False
     inner = rows[1] if index == 0 else rows[-2]
-    return abs(inner[0].base - rows[index][0].base) > _DETACHED * inner[0].size
+    size = max(inner[0].size, rows[index][0].size)
+    return abs(inner[0].base - rows[index][0].base) > _DETACHED * size
 
 
 def _overlaps(piece: Piece, other: Piece) -> bool:

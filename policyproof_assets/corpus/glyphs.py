@@ -2,7 +2,7 @@
 
 The characters come from PDFium, which reads damaged files in bounded time and knows the widths that
 decide where a word ends. Distances are points (1/72 inch), measured from the top left corner of the
-page as a reader sees it (crop box and page rotation applied).
+page, held so that most of its text is upright.
 """
 
 from __future__ import annotations
@@ -122,9 +122,32 @@ class _Frame:
         return -_MARGIN <= x <= width + _MARGIN and -_MARGIN <= y <= height + _MARGIN
 
 
-def _frame(page: pdfium.PdfPage) -> _Frame:
+def _frame(page: pdfium.PdfPage, rotation: int) -> _Frame:
     left, bottom, right, top = page.get_cropbox()
-    return _Frame(left, bottom, right - left, top - bottom, page.get_rotation())
+    return _Frame(left, bottom, right - left, top - bottom, rotation)
+
+
+#: Characters looked at to see which way a page's text runs.
+_SAMPLE = 2000
+
+
+def _rotation(text: pdfium.PdfTextPage) -> int:
+    """Return the direction of most text: 0, 90, 180 or 270."""
+    sample = range(min(count_characters(text), _SAMPLE))
+    angles = Counter(_angle(text, index) for index in sample)
+    return max((0, 90, 180, 270), key=lambda angle: angles[angle])
+
+
+def _angle(text: pdfium.PdfTextPage, index: int) -> int:
+    """Return the direction of a character's line in degrees, against the clock from the right."""
+    clockwise = math.degrees(raw.FPDFText_GetCharAngle(text, index))
+    return -round(clockwise) % 360 if math.isfinite(clockwise) else 0
+
+
+def _along(x: float, y: float, angle: int) -> tuple[float, float]:
+    """Return a point in coordinates that run along text turned by ``angle``."""
+    turn = math.radians(angle)
+    return x * math.cos(turn) + y * math.sin(turn), x * math.sin(turn) - y * math.cos(turn)
 
 
 @dataclass
@@ -178,25 +201,36 @@ def read_pieces(page: pdfium.PdfPage, text: pdfium.PdfTextPage) -> list[Piece]:
 
 
 def _glyphs(page: pdfium.PdfPage, text: pdfium.PdfTextPage) -> Iterator[_Glyph]:
-    frame, styles = _frame(page), _Styles(text)
-    box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
+    frame, styles = _frame(page, _rotation(text)), _Styles(text)
     for index in range(count_characters(text)):
         code = raw.FPDFText_GetUnicode(text, index)
         # PDFium writes U+0002 for a hyphen at the end of a line, and makes up the line ends itself.
         char = "-" if code == 2 else visible(chr(min(code, 0x10FFFF)))
         if code in (10, 13) or not char:
             continue
-        if not raw.FPDFText_GetCharOrigin(text, index, x, y):
+        points = _points(text, index)
+        if points is None or not frame.shows(*frame(*points[0])):
             continue
-        if not raw.FPDFText_GetLooseCharBox(text, index, box):
-            continue
-        place = frame(x.value, y.value)
-        corners = frame(box.left, box.bottom)[0], frame(box.right, box.top)[0]
-        if not frame.shows(*place) or not all(map(math.isfinite, corners)):
-            continue
-        turned = round(math.degrees(raw.FPDFText_GetCharAngle(text, index))) - frame.rotation
-        base = place[1]
-        yield _Glyph(char, min(corners), max(corners), base, *styles.at(index), turned % 360 == 0)
+        angle = _angle(text, index)
+        upright = angle == frame.rotation
+        places = [frame(*p) if upright else _along(*p, angle) for p in points]
+        left, right = sorted(place[0] for place in places[1:])
+        size, bold, italic = styles.at(index)
+        if angle % 90:
+            # The box of a slanted character says little about its width.
+            left, right = places[0][0], places[0][0] + 0.9 * size
+        yield _Glyph(char, left, right, places[0][1], size, bold, italic, upright)
+
+
+def _points(text: pdfium.PdfTextPage, index: int) -> list[tuple[float, float]] | None:
+    """Return the origin of a character and two corners of its box; None if it has none."""
+    box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
+    if not raw.FPDFText_GetCharOrigin(text, index, x, y):
+        return None
+    if not raw.FPDFText_GetLooseCharBox(text, index, box):
+        return None
+    points = [(x.value, y.value), (box.left, box.bottom), (box.right, box.top)]
+    return points if all(math.isfinite(v) for point in points for v in point) else None
 
 
 def _breaks(run: list[_Glyph], glyph: _Glyph) -> bool:
@@ -258,27 +292,48 @@ def _spell(run: list[_Glyph]) -> tuple[str, int]:
     return stripped, max(0, min(lead - (len(text) - len(text.lstrip())), len(stripped)))
 
 
-#: Paths looked at on one page; a drawing of more is a picture, not the grid of a table.
-_MAX_PATHS = 4000
-#: A ruling line is thinner than this.
-_THIN = 3.0
+#: Segments of paths looked at on one page; a drawing of more is a picture, not a table's grid.
+_MAX_SEGMENTS = 8_000
+#: A line leans less than this, in points.
+_STRAIGHT = 1.0
 
 
-def read_edges(page: pdfium.PdfPage) -> list[Edge]:
-    """Return the thin lines and the outlines of boxes of a page; none if it is a drawing."""
-    frame, edges = _frame(page), []
-    for count, item in enumerate(page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=3)):
-        if count == _MAX_PATHS:
+def read_edges(page: pdfium.PdfPage, text: pdfium.PdfTextPage) -> list[Edge]:
+    """Return the level and upright lines of a page, sides of boxes too; none for a drawing."""
+    frame, edges, count = _frame(page, _rotation(text)), [], 0
+    for item in page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=3):
+        count += max(0, raw.FPDFPath_CountSegments(item.raw))
+        if count > _MAX_SEGMENTS:
             return []
-        left, bottom, right, top = item.get_bounds()
-        corners = frame(left, bottom), frame(right, top)
-        (x0, x1), (y0, y1) = (sorted(axis) for axis in zip(*corners, strict=True))
-        if min(x1 - x0, y1 - y0) <= _THIN:
-            edges.append(Edge(x0, x1, y0, y1))
-        elif raw.FPDFPath_CountSegments(item.raw) in (4, 5):
-            edges += [Edge(x0, x1, y0, y0), Edge(x0, x1, y1, y1)]
-            edges += [Edge(x0, x0, y0, y1), Edge(x1, x1, y0, y1)]
+        for (x0, y0), (x1, y1) in _strokes(item):
+            ends = sorted((frame(x0, y0), frame(x1, y1)))
+            if all(map(math.isfinite, (*ends[0], *ends[1]))):
+                (left, one), (right, two) = ends
+                if min(right - left, abs(two - one)) <= _STRAIGHT:
+                    edges.append(Edge(left, right, min(one, two), max(one, two)))
     return edges
+
+
+_Point = tuple[float, float]
+
+
+def _strokes(item: pdfium.PdfObject) -> Iterator[tuple[_Point, _Point]]:
+    """Yield the straight segments of a path, in coordinates of the page."""
+    matrix, x, y = item.get_matrix(), ctypes.c_float(), ctypes.c_float()
+    start = last = None
+    for index in range(raw.FPDFPath_CountSegments(item.raw)):
+        segment = raw.FPDFPath_GetPathSegment(item.raw, index)
+        if not raw.FPDFPathSegment_GetPoint(segment, x, y):
+            return
+        point = matrix.on_point(x.value, y.value)
+        kind = raw.FPDFPathSegment_GetType(segment)
+        if kind == raw.FPDF_SEGMENT_MOVETO:
+            start = point
+        elif kind == raw.FPDF_SEGMENT_LINETO and last is not None:
+            yield last, point
+        if raw.FPDFPathSegment_GetClose(segment) and start is not None:
+            yield point, start
+        last = point
 
 
 #: Bookmarks read: more, or deeper, is damage or an attack.

@@ -119,7 +119,7 @@ def _read_pages(path: Path, document: pdfium.PdfDocument, rules: LayoutRules) ->
         pieces = read_pieces(page, text)
         if not pieces and next(page.get_objects(max_depth=2), None) is not None:
             empty.append(number)
-        pages.append((pieces, read_edges(page)))
+        pages.append((pieces, read_edges(page, text)))
         text.close()
         page.close()
     if rules.pages_without_text == "skip" and len(empty) < len(pages):

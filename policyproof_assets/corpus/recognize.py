@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from policyproof_assets.corpus.columns import CELLS
-from policyproof_assets.corpus.found import Found, plausible, title_of
+from policyproof_assets.corpus.found import DATE, Found, plausible, title_of
 from policyproof_assets.corpus.hyphens import Hyphens
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.corpus.outline import Entry
@@ -154,7 +154,7 @@ class Reader:
 
     def _numbered(self, line: Line) -> Found | None:
         match = _NUMBER.fullmatch(line.text) or _LETTER.fullmatch(line.text)
-        if match is None or not self.type.stands_out(line):
+        if match is None or DATE.fullmatch(line.text) or not self.type.stands_out(line):
             return None
         rest = match["rest"]
         if rest[0].islower() or not any(c.isalpha() for c in rest) or rest.endswith((";", ",")):
@@ -175,14 +175,17 @@ class Reader:
         found = Found([line], "style")
         if not self._wrap(found) or _OPEN_END.search(found.lines[-1].text):
             return None
+        if any("://" in text for text in found.texts):
+            return None
         return found
 
     def _reads_as_title(self, line: Line) -> bool:
+        if DATE.fullmatch(line.text):
+            return True  # so that what stands above it is seen to head no text
         first = next((c for c in line.text if c.isalnum()), "")
         letters = sum(c.isalpha() for c in line.text)
         if (
             CELLS in line.text
-            or "://" in line.text
             or first.islower()
             or letters < 3
             or letters < 0.5 * len(line.text.replace(" ", ""))

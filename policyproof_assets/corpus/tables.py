@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from statistics import median
 
 from pdfplumber import table as grid
 
@@ -57,7 +56,7 @@ class Tables:
                 continue
             taken = {id(piece) for piece, _ in inside}
             rest = [p for p in rest if id(p) not in taken]
-            rows += self._ruled_rows(inside, cells)
+            rows += _in_order(list(self._ruled_rows(inside, cells)))
         return rest + rows
 
     def _ruled_rows(self, inside: list[tuple[Piece, Box]], cells: list[Box]) -> Iterator[Piece]:
@@ -113,6 +112,13 @@ class Tables:
         lines = [join(row, " ") for row in rows_of([replace(p, table=False) for p in pieces])]
         whole = join(lines, " ")
         return replace(whole, text=self._hyphens.join([p.text for p in lines]), base=lines[0].base)
+
+
+def _in_order(rows: list[Piece]) -> list[Piece]:
+    """Return rows with baselines that ascend, so that a tall cell stays above those beside it."""
+    for row, below in reversed(list(pairwise(rows))):
+        row.base = min(row.base, round(below.base - 0.1, 1))
+    return rows
 
 
 def _wrap(text: str, width: int) -> Iterator[str]:
@@ -235,12 +241,11 @@ def _free(gap: Gap, row: Row) -> Iterator[Gap]:
 def _unruled_rows(rows: Sequence[Row], gaps: Sequence[Gap]) -> Iterator[list[list[Piece]]]:
     """Yield the cells of each row of a table without lines."""
     bounds = sorted((a + b) / 2 for a, b in gaps)
-    if _one_line_each(rows, bounds):
-        for row in rows:
-            yield _cells(row, bounds)
-        return
     leading = _leading(rows, bounds)
     for group in _groups(rows, leading):
+        if _one_line_each(group, bounds):
+            yield from (_cells(row, bounds) for row in group)
+            continue
         cells = _cells([p for row in group for p in row], bounds)
         first, others = cells[0], [c for c in cells[1:] if c]
         parts = _groups(rows_of(others[0]), leading) if len(others) == 1 else []
@@ -282,11 +287,11 @@ def _cells(pieces: Sequence[Piece], bounds: Sequence[float]) -> list[list[Piece]
 
 
 def _leading(rows: Sequence[Row], bounds: Sequence[float]) -> float:
-    """Return the distance of the lines inside cells: a low one among the steps of each column."""
+    """Return the distance of the lines inside cells: the least step down any column."""
     columns = zip(*(_cells(row, bounds) for row in rows), strict=True)
-    filled = [[cell[0].base for cell in column if cell] for column in columns]
-    steps = sorted(b - a for bases in filled for a, b in pairwise(bases))
-    return median(steps[: len(steps) // 2 + 1]) if steps else 0.0
+    filled = [[cell[0] for cell in column if cell] for column in columns]
+    steps = [b.base - a.base for cells in filled for a, b in pairwise(cells)]
+    return min((step for step in steps if step > 0.9 * rows[0][0].size), default=0.0)
 
 
 def _groups(rows: Sequence[Row], leading: float) -> list[list[Row]]:
