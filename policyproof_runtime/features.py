@@ -117,14 +117,11 @@ class Reader:
         self._frequency = _stem_frequencies(lexicon)
         self._rarest = _idf(1, lexicon.count)
         self._provisions = _provision_names(passages)
-        self.scores = lru_cache(maxsize=512)(self._scores)
-        self.held = lru_cache(maxsize=4096)(self._held)
-
-    def scores(self, text: str) -> Floats:  # pragma: no cover  replaced by its cached form
-        """Return the score of every passage for ``text``, the best one being 1."""
-        raise NotImplementedError
+        self.scores: Callable[[str], Floats] = lru_cache(maxsize=512)(self._scores)
+        self.held: Callable[[int], frozenset[str]] = lru_cache(maxsize=4096)(self._held)
 
     def _scores(self, text: str) -> Floats:
+        """Return the score of every passage for ``text``, the best one being 1."""
         scores = np.zeros(len(self.passages))
         for position, score in self._rank(text, DEPTH):
             scores[position] = score
@@ -163,7 +160,7 @@ class Reader:
         for text in asked_parts(question):
             mixed = QUESTION_SHARE * whole + self.scores(text)
             sources = self.named_sources(text) if several else ()
-            for held in sources or [range(len(mixed))]:
+            for held in sources or [list(range(len(mixed)))]:
                 inside = np.zeros_like(mixed)
                 inside[list(held)] = mixed[list(held)]
                 parts.append(Part(text, inside / (inside.max() or 1.0)))
