@@ -33,6 +33,14 @@ SCHEMA = pa.schema(
     ]
 )
 
+# Up to so many postings, adding them all up costs less than leaving some out.
+_FEW_POSTINGS = 1_000_000
+# The k-th best of so many passages with the rarest terms comes close to the k-th best of all.
+_SAMPLE = 2_000
+# Sums in another order or of 32 bits differ in their last digits.
+_SAFE = 1.00001
+_TINY = 1e-6
+
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
@@ -106,6 +114,7 @@ class Bm25:
         self._rows = {term: row for row, term in enumerate(table["term"].to_pylist())}
         self._offsets, self._passages = _flat(table["passages"])
         _, self._weights = _flat(table["weights"])
+        self._bounds: dict[str, float] = {}
 
     def terms(self) -> Iterable[str]:
         """Return every term of the corpus."""
@@ -125,8 +134,9 @@ class Bm25:
         scores = np.zeros(self.count)
         for term in dict.fromkeys(terms):
             start, stop = self._slice(term)
-            # A passage occurs once in a posting list, so plain indexed addition loses nothing.
-            scores[self._passages[start:stop]] += self._weights[start:stop]
+            # Several times faster than indexed addition, where both have one type.
+            weights = self._weights[start:stop].astype(np.float64)
+            np.add.at(scores, self._passages[start:stop], weights)
         return scores
 
     def weighted(self, terms: Mapping[str, float]) -> Floats:
@@ -134,12 +144,66 @@ class Bm25:
         scores = np.zeros(self.count)
         for term, weight in terms.items():
             start, stop = self._slice(term)
-            scores[self._passages[start:stop]] += weight * self._weights[start:stop]
+            weights = weight * self._weights[start:stop].astype(np.float64)
+            np.add.at(scores, self._passages[start:stop], weights)
         return scores
 
     def top(self, terms: Iterable[str], k: int) -> list[tuple[int, float]]:
-        """Return up to ``k`` (passage, score) with a positive score, best first."""
-        return best(self.scores(terms), k)
+        """Return up to ``k`` (passage, score) with a positive score, best first.
+
+        Where there are many postings, those of common terms are read only for passages that can
+        still be among the best (MaxScore, Turtle and Flood 1995); the result is the same.
+        """
+        known = [term for term in dict.fromkeys(terms) if term in self._rows]
+        if sum(map(self.df, known)) <= _FEW_POSTINGS:
+            return best(self.scores(known), k)
+        found = self._candidates(sorted(known, key=self._bound, reverse=True), k)
+        scores = np.zeros(len(found))
+        for term in known:
+            self._add(scores, found, term)
+        return [(int(found[i]), score) for i, score in best(scores, k)]
+
+    def _candidates(self, terms: Sequence[str], k: int) -> Ints:
+        """Return, ascending, every passage that may be among the ``k`` best.
+
+        Lists are merged, those that can add most first, until a passage not yet met can no longer
+        reach the k-th best of a sample; from there on the others only sort out those met.
+        """
+        rest = sum(map(self._bound, terms))
+        scores = np.zeros(self.count, np.float32)
+        sample = np.empty(0, np.int32)
+        least, done = 0.0, 0
+        while done < len(terms) and least <= rest * _SAFE:
+            start, stop = self._slice(terms[done])
+            passages = self._passages[start:stop]
+            np.add.at(scores, passages, self._weights[start:stop])
+            if len(sample) < _SAMPLE:
+                sample = np.union1d(sample, passages[:_SAMPLE])
+            rest -= self._bound(terms[done])
+            done += 1
+            least = _kth(scores[sample], k)
+        found = np.flatnonzero(scores >= max(least - rest * _SAFE - _TINY, _TINY)).astype(np.int32)
+        partial = scores[found].astype(np.float64)
+        for term in terms[done:]:
+            self._add(partial, found, term)
+            rest -= self._bound(term)
+            keep = partial >= _kth(partial, k) - rest * _SAFE - _TINY
+            found, partial = found[keep], partial[keep]
+        return found
+
+    def _add(self, scores: Floats, found: Ints, term: str) -> None:
+        """Add to the ``scores`` of the passages ``found`` what ``term`` weighs there."""
+        start, stop = self._slice(term)
+        passages = self._passages[start:stop]
+        at = np.minimum(np.searchsorted(passages, found), len(passages) - 1)
+        scores += np.where(passages[at] == found, self._weights[start:stop][at], 0.0)
+
+    def _bound(self, term: str) -> float:
+        """Return the largest weight of ``term``."""
+        if term not in self._bounds:
+            start, stop = self._slice(term)
+            self._bounds[term] = float(self._weights[start:stop].max(initial=0.0))
+        return self._bounds[term]
 
     def _slice(self, term: str) -> tuple[int, int]:
         row = self._rows.get(term)
@@ -152,12 +216,16 @@ def best(scores: npt.NDArray[np.floating], k: int) -> list[tuple[int, float]]:
     Passage positions are distinct and follow the accepted order, so the last tie-breaker of the
     contract, the passage id, is never needed.
     """
-    found = np.flatnonzero(scores > 0)
-    if len(found) > k:
-        threshold = np.partition(scores[found], len(found) - k)[len(found) - k]
-        found = found[scores[found] >= threshold]
+    found = np.flatnonzero(scores >= max(_kth(scores, k), np.nextafter(0, 1)))
     order = np.lexsort((found, -scores[found]))[:k]
     return [(int(i), float(scores[i])) for i in found[order]]
+
+
+def _kth(scores: npt.NDArray[np.floating], k: int) -> float:
+    """Return the ``k``-th largest score; 0 where there are fewer."""
+    if len(scores) <= k:
+        return 0.0
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
 
 
 def _flat(column: pa.ChunkedArray) -> tuple[list[int], npt.NDArray[Any]]:
