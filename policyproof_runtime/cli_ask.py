@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -15,109 +16,88 @@ from policyproof_runtime.objects import ObjectStore
 from policyproof_runtime.questions import check_question
 from policyproof_runtime.types import Citation
 
-_batch_option = click.option(
-    "--batch", metavar="IN", help="Questions from a .jsonl or .csv file, or - for stdin."
+_OPTIONS = (
+    click.argument("question", required=False),
+    corpus_option,
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option("--batch", help="Questions from a .jsonl or .csv file, or - for stdin."),
+    click.option("--out", help="A .jsonl or .csv file. [default: JSON lines on stdout]"),
+    store_option,
 )
-_out_option = click.option(
-    "--out", metavar="OUT", help="Results to a .jsonl or .csv file. [default: JSON lines on stdout]"
-)
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 @click.command("ask")
-@click.argument("question", required=False)
-@corpus_option
-@_json_option
-@_batch_option
-@_out_option
-@store_option
-def ask_command(
-    question: str | None,
-    corpus: str | None,
-    as_json: bool,  # noqa: FBT001 click passes flags by name
-    batch: str | None,
-    out: str | None,
-    store: str | None,
-) -> None:
+@_options
+def ask_command(**options: Any) -> None:
     """Answer QUESTION with cited excerpts, or abstain with reasons.
 
     With --batch, answers a questionnaire: lines {"id", "question"} or a CSV with these columns.
     """
-    loaded = _checked(question, batch, out, store, corpus)
-    if question is None:
-        _run_batch(batch, out, lambda text: loaded.ask(text).as_json(), _answer_rows)
-        return
-    answer = loaded.ask(question)
-    if as_json:
-        _echo_json(answer.as_json())
-        return
-    from policyproof_runtime.output import show_answer  # rich is slow to import
 
-    show_answer(answer)
+    def show(corpus: Corpus, question: str) -> None:
+        from policyproof_runtime.output import show_answer  # rich is slow to import
+
+        show_answer(corpus.ask(question))
+
+    _serve(lambda corpus, text: corpus.ask(text).as_json(), show, _answer_rows, **options)
 
 
 @click.command("retrieve")
-@click.argument("question", required=False)
-@corpus_option
 @click.option("--method", metavar="NAME", help="Retrieval method. [default: the release's]")
 @click.option("--top-k", type=int, default=10, show_default=True, help="Number of passages.")
-@_json_option
-@_batch_option
-@_out_option
-@store_option
-def retrieve_command(
+@_options
+def retrieve_command(method: str | None, top_k: int, **options: Any) -> None:
+    """Print the passages that match QUESTION best, best first."""
+
+    def ranked(corpus: Corpus, text: str) -> Result:
+        hits = [hit.as_json() for hit in corpus.retrieve(text, top_k, method)]
+        return {"question": text, "hits": hits}
+
+    def show(corpus: Corpus, question: str) -> None:
+        from policyproof_runtime.output import show_hits  # rich is slow to import
+
+        show_hits(corpus.retrieve(question, top_k, method), corpus.passages)
+
+    _serve(ranked, show, _hit_rows, **options)
+
+
+def _serve(  # noqa: PLR0913 click passes options by name
+    answer: Callable[[Corpus, str], Result],
+    show: Callable[[Corpus, str], None],
+    rows: cli_batch.ToRows,
+    *,
     question: str | None,
     corpus: str | None,
-    method: str | None,
-    top_k: int,
-    as_json: bool,  # noqa: FBT001 click passes flags by name
+    as_json: bool,
     batch: str | None,
     out: str | None,
     store: str | None,
 ) -> None:
-    """Print the passages that match QUESTION best, best first."""
-    loaded = _checked(question, batch, out, store, corpus)
-
-    def ranked(text: str) -> Result:
-        hits = [hit.as_json() for hit in loaded.retrieve(text, top_k, method)]
-        return {"question": text, "hits": hits}
-
-    if question is None:
-        _run_batch(batch, out, ranked, _hit_rows)
-    elif as_json:
-        _echo_json(ranked(question))
-    else:
-        from policyproof_runtime.output import show_hits  # rich is slow to import
-
-        show_hits(loaded.retrieve(question, top_k, method), loaded.passages)
-
-
-def _checked(
-    question: str | None, batch: str | None, out: str | None, store: str | None, corpus: str | None
-) -> Corpus:
-    """Return the corpus to ask, after a look at whether the command line makes sense."""
+    """Answer one question as JSON or for people, or a batch of them."""
     if (question is None) == (batch is None):
         raise click.UsageError("give either a QUESTION or --batch IN")
     if out is not None and batch is None:
         raise click.UsageError("--out belongs to --batch")
     if question is not None:
-        check_question(question)
+        check_question(question)  # before a release is loaded for nothing
     objects = ObjectStore(store)
-    return open_corpus(named_corpus(objects, corpus), objects)
-
-
-def _run_batch(
-    batch: str | None, out: str | None, answer: Callable[[str], Result], rows: cli_batch.ToRows
-) -> None:
-    def fields(question: cli_batch.Question) -> Result:
-        return {**answer(question.text), "question": question.text}
-
-    count = cli_batch.run(batch or cli_batch.STREAM, out, fields, rows)
-    note(f"{count} question{'' if count == 1 else 's'} done" + (f": {out}" if out else ""))
-
-
-def _echo_json(value: Result) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2).encode())
+    loaded = open_corpus(named_corpus(objects, corpus), objects)
+    if batch is not None:
+        count = cli_batch.run(
+            batch, out, lambda q: {**answer(loaded, q.text), "question": q.text}, rows
+        )
+        note(f"{count} question{'' if count == 1 else 's'} done" + (f": {out}" if out else ""))
+    elif question is not None and as_json:
+        value = answer(loaded, question)
+        click.echo(json.dumps(value, ensure_ascii=False, indent=2).encode())
+    elif question is not None:
+        show(loaded, question)
 
 
 def _answer_rows(result: Result) -> list[Result]:

@@ -91,8 +91,7 @@ def verify_command(targets: tuple[str, ...], store: str | None) -> None:
     objects = ObjectStore(store)
     for target in targets or objects.corpora() or (named_corpus(objects, None),):
         corpus, digest = find_release(objects, target)
-        with progress_line(f"verify {corpus}") as progress:
-            verify_release(objects, corpus, digest, progress=progress)
+        verify_release(objects, corpus, digest)
         click.echo(f"verified {corpus} {digest or objects.ref(corpus, RELEASE_REF)}")
 
 

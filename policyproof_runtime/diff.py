@@ -21,7 +21,6 @@ from policyproof_runtime.types import Citation
 #: Unrelated texts of one subject share about a third: articles and prepositions in the same order.
 LIKENESS = 0.5
 _CONTEXT = 5  # words shown before and after a difference
-_JOIN = 2  # words between two differences that are shown as one
 # Above this many words the matcher may skip the commonest ones, or it would take minutes.
 _MANY_WORDS = 6_000
 _HYPHENATED = re.compile(r"\w+(?:-\w+)+")
@@ -138,7 +137,7 @@ class _Comparer:
         matcher = SequenceMatcher(None, a, b, autojunk=len(b) > _MANY_WORDS)
         common = sum(block.size for block in matcher.get_matching_blocks())
         if left and right and common >= LIKENESS * min(len(a), len(b)):
-            words = _differences(a, b, matcher.get_opcodes())
+            words = _differences(matcher, a, b)
             kind: Kind = "changed" if words else "same_words"
             yield right[0], self._change(kind, left, right, *words)
             return
@@ -176,16 +175,11 @@ def _by_heading(side: Sequence[Piece], positions: _Run) -> dict[tuple[Any, ...],
     return runs
 
 
-def _differences(a: Sequence[str], b: Sequence[str], codes: Sequence[_Block]) -> list[Words]:
-    merged: list[list[int]] = []
-    for tag, i, i_end, j, j_end in codes:
-        if tag != "equal":
-            if merged and i - merged[-1][1] <= _JOIN:
-                merged[-1][1], merged[-1][3] = i_end, j_end
-            else:
-                merged.append([i, i_end, j, j_end])
+def _differences(matcher: SequenceMatcher[str], a: Sequence[str], b: Sequence[str]) -> list[Words]:
     found = []
-    for i, i_end, j, j_end in merged:
+    for group in matcher.get_grouped_opcodes(n=1):  # joins differences up to two words apart
+        codes = [code for code in group if code[0] != "equal"]
+        (_, i, _, j, _), (_, _, i_end, _, j_end) = codes[0], codes[-1]
         parts = a[max(0, i - _CONTEXT) : i], a[i:i_end], b[j:j_end], a[i_end : i_end + _CONTEXT]
         found.append(Words(*map(" ".join, parts)))
     return found

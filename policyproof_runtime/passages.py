@@ -78,7 +78,7 @@ class Passages:
     def hit(self, position: int, rank: int, score: float) -> Hit:
         """Return the passage as a hit."""
         path = tuple(self.value(position, "path") or ())
-        return Hit(rank=rank, heading_path=path, score=score, **self._place(position))
+        return Hit(rank=rank, heading_path=path, score=score, **self._fields(position))
 
     def lines(self, position: int) -> list[Line]:
         """Return the lines of the citation text that hold text, each with its page and line.
@@ -99,13 +99,13 @@ class Passages:
 
     def citation(self, position: int, extent: tuple[Line, Line] | None = None) -> Citation:
         """Return the passage, or only its first to last line of ``extent``, as a citation."""
-        text, place = self.citation_text(position), self._place(position)
+        text, fields = self.citation_text(position), self._fields(position)
         if extent is not None:
             first, last = extent
-            place |= {"page_start": first.page, "line_start": first.number}
-            place |= {"page_end": last.page, "line_end": last.number}
+            fields |= {"page_start": first.page, "line_start": first.number}
+            fields |= {"page_end": last.page, "line_end": last.number}
             text = text[first.start : last.end]
-        return Citation(title=self.title(position), excerpt=text, **place)
+        return Citation(title=self.title(position), excerpt=text, **fields)
 
     def heading(self, position: int) -> Citation | None:
         """Return the label as a citation of the heading's own lines; None if it is put together.
@@ -115,22 +115,19 @@ class Passages:
         lines = self.value(position, "heading") if "heading" in self._table.column_names else None
         if lines is None:
             return None
-        place = {
-            "page_start": lines["start_page"],
-            "line_start": lines["start_line"],
-            "page_end": lines["end_page"],
-            "line_end": lines["end_line"],
-        }
-        label = self.value(position, "label")
-        return Citation(title=self.title(position), excerpt=label, **self._place(position) | place)
+        fields = self._fields(position) | _place(lines, lines)
+        return Citation(title=self.title(position), excerpt=fields["label"], **fields)
 
-    def _place(self, position: int) -> dict[str, Any]:
+    def _fields(self, position: int) -> dict[str, Any]:
         slices = self.value(position, "slices")
-        start, end = slices[0], slices[-1]
         names = ("passage_id", "document_id", "label")
-        return {name: self.value(position, name) for name in names} | {
-            "page_start": start["start_page"],
-            "line_start": start["start_line"],
-            "page_end": end["end_page"],
-            "line_end": end["end_line"],
-        }
+        return {n: self.value(position, n) for n in names} | _place(slices[0], slices[-1])
+
+
+def _place(first: Mapping[str, int], last: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "page_start": first["start_page"],
+        "line_start": first["start_line"],
+        "page_end": last["end_page"],
+        "line_end": last["end_line"],
+    }
