@@ -170,7 +170,11 @@ def find_references(
             add("document", document, " ".join(contract_terms(name)), i)
         for term in defined_terms(texts[i]):
             add("definition", document, term, i)
-    own = {d: Grammar(n for k, o, n in rows if k == "provision" and o == d) for d in set(documents)}
+    provisions: dict[str, list[str]] = {document: [] for document in documents}
+    for kind, document, name in rows:
+        if kind == "provision":
+            provisions[document].append(name)
+    own = {document: Grammar(found) for document, found in provisions.items()}
     for i, (document, label) in enumerate(zip(documents, labels, strict=True)):
         for mention in own[document].mentions(texts[i]):
             if mention.name != provision_name(label):
