@@ -18,6 +18,7 @@ from policyproof_assets.code import code_digest
 from policyproof_assets.embeddings import embed_asks, embed_passages
 from policyproof_assets.evaluation.benchmarks import Question, check_passages, load_benchmark
 from policyproof_assets.evaluation.cases import load_cases_manifest
+from policyproof_assets.evaluation.confidence import intervals
 from policyproof_assets.evaluation.retrieval import (
     mean_scores,
     score_questions,
@@ -242,6 +243,14 @@ class Publisher:
         for name, observed in self.figures(snapshots).items():
             check_figures(name, expected.get(name, {}), observed)
 
+    def _intervals(self, benchmark: Part) -> dict[str, Any]:
+        """Return method -> split -> metric -> [low, high], the 95 % bootstrap interval."""
+        found: dict[str, Any] = {}
+        for row in intervals(self.table(benchmark)).iter_rows(named=True):
+            splits = found.setdefault(row["method"], {}).setdefault(row["split"], {})
+            splits[row["metric"]] = [row["low"], row["high"]]
+        return {"intervals": found} if found else {}
+
     def scores(self, benchmark: Part) -> dict[str, Any]:
         """Return the mean scores of a benchmark, checked against those expected."""
         scores = mean_scores(self._store.frame(benchmark.object))
@@ -266,7 +275,7 @@ class Publisher:
             models={k: v for model in self.models().values() for k, v in model.digests().items()},
             retrieval=self.retrieval(),
             gate={},
-            scores=self.scores(benchmark),
+            scores=self.scores(benchmark) | self._intervals(benchmark),
             notes=tuple(
                 f"left out: {name}: {error.message}"
                 for name, error in sorted(self._build.work.left_out.items())

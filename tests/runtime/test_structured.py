@@ -1,0 +1,166 @@
+"""The default method: references, definitions, synonyms, versions, and the weight of meaning."""
+
+import numpy as np
+import pytest
+
+from policyproof_runtime.asks import Asks, freeze_asks
+from policyproof_runtime.bm25 import Bm25, best, freeze
+from policyproof_runtime.fields import freeze_fields, priors
+from policyproof_runtime.fused import Fused, Fusion
+from policyproof_runtime.references import (
+    Grammar,
+    Mention,
+    References,
+    defined_terms,
+    find_references,
+    provision_name,
+)
+from policyproof_runtime.structured import Structured, Version, Weights
+from policyproof_runtime.terms import stems
+from policyproof_runtime.thesaurus import Thesaurus, acronyms, freeze_thesaurus
+
+LABELS = ["Article 1 — Scope", "Article 2 — Terms", "ANNEX III — Uses", "Recital 4", "2.1 Owners"]
+TEXTS = [
+    "This applies to lifts, as set out in Annex III.",
+    "‘lift’ means a machine that moves people.\n1. It moves.\n2. It stops.",
+    "Hoists in mines.",
+    "Lifts matter.",
+    "A register of lifts is kept by its owner.",
+]
+PATHS = [["PART I — Rules", LABELS[0]], *([label] for label in LABELS[1:])]
+DOCUMENTS = ["lifts"] * 4 + ["owners"]
+NAMES = {"lifts": ["Lift Act", "agency"], "owners": ["agency", "agency owner guide"]}
+
+
+@pytest.fixture
+def references() -> References:
+    return References(find_references(DOCUMENTS, LABELS, PATHS, TEXTS, NAMES))
+
+
+def method(references: References, versions: tuple[Version, ...] = (), **weights: float):
+    index = Bm25(freeze([f"{a}\n{b}" for a, b in zip(LABELS, TEXTS, strict=True)], stems), 5)
+    thesaurus = Thesaurus(freeze_thesaurus([["elevator", "lift"]]))
+    return Structured(
+        index, references, thesaurus, Weights(**weights), TEXTS.__getitem__, versions=versions
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("Article 26 — Duties", "article 26"),
+        ("ANNEX III — Uses", "annex iii"),
+        ("GOVERN 1.1: Rules", "govern 1.1"),
+        ("1.2.3 Risk", "1.2.3"),
+        ("Appendix B: More", "appendix b"),
+        ("Executive Summary", None),
+    ],
+)
+def test_a_label_opens_with_its_name(label: str, name: str | None) -> None:
+    assert provision_name(label) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions"),
+    [
+        ("Article 26(5) and (6)", [Mention("article 26", ("5",))]),
+        ("Arts. 8, 9 and 10", [Mention(f"article {n}", ()) for n in (8, 9, 10)]),
+        ("articles 8 to 10", [Mention(f"article {n}", ()) for n in (8, 9, 10)]),
+        ("Annex III, point 4", [Mention("annex iii", ("4",))]),
+        ("annex 3", [Mention("annex iii", ())]),
+        ("§ 1.2.3", [Mention("1.2.3", ())]),
+        ("Article 8 of Directive 2014/90/EU", []),
+        ("Article 99", []),
+    ],
+)
+def test_provisions_are_found_however_they_are_written(text: str, mentions: list) -> None:
+    names = ["annex i", "annex iii", "1.2.3", *(f"article {n}" for n in (8, 9, 10, 26))]
+    assert Grammar(names).mentions(text) == mentions
+
+
+def test_only_documents_named_in_full_are_meant(references: References) -> None:
+    assert set(references.named("What does the Lift Act say?").documents) == {"lifts"}
+    assert set(references.named("What does the agency say?").documents) == {"lifts", "owners"}
+    assert set(references.named("the agency owner guide").documents) == {"owners"}
+
+
+def test_a_citation_leads_to_the_provision(references: References) -> None:
+    assert references.cited(0) == [[2]]
+    assert references.cited(1) == []
+
+
+def test_terms_are_defined_in_quotes_or_by_a_verb() -> None:
+    assert defined_terms("‘AI system’ means a machine") == ["ai system"]
+    assert defined_terms("Risk tolerance refers to readiness") == ["risk toler"]
+    assert defined_terms("It means a lot") == []
+
+
+def test_what_a_question_names_comes_first(references: References) -> None:
+    ranked = method(references, provisions=1.0).rank("lifts in Annex III", 5)
+    assert ranked[0][0] == 2
+    ranked = method(references, definitions=2.0).rank("What is a lift?", 5)
+    assert ranked[0][0] == 1
+    assert method(references, definitions=2.0).rank("Who owns a lift?", 1)[0][0] != 1
+
+
+def test_other_words_for_a_word_are_found(references: References) -> None:
+    assert method(references).rank("elevator", 5) == []
+    assert method(references, synonyms=0.3).rank("elevator", 5)
+
+
+def test_a_superseded_version_stays_behind_and_comes_when_asked_for(
+    references: References,
+) -> None:
+    versions = (Version("f", False, [4]), Version("f", True, [0, 1, 2, 3]))
+    rank = method(references, versions, superseded=0.5).rank
+    question = "Who is the owner in the register of lifts?"
+    assert rank(question, 5)[0][0] != 4
+    assert 4 in [i for i, _ in rank(question, 5)]
+    assert rank(f"{question} In the previous version.", 5)[0][0] == 4
+
+
+def test_acronyms_are_learned_where_initials_agree() -> None:
+    assert acronyms("a large language model (LLM) and the Union (EU)") == [
+        ("LLM", "large language model")
+    ]
+
+
+def test_fields_weigh_and_kinds_of_passage_have_factors() -> None:
+    rules = {"label": {"weight": 5.0, "b": 0.0}, "text": {"weight": 1.0, "b": 0.75}}
+    fields = {"label": ["lift", "other"], "text": ["other", "lift"]}
+    index = Bm25(freeze_fields(fields, rules, [1.0, 1.0], 2.0), 2)
+    assert index.top(["lift"], 2)[0][0] == 0
+    index = Bm25(freeze_fields(fields, rules, [0.1, 1.0], 2.0), 2)
+    assert index.top(["lift"], 2)[0][0] == 1
+    assert priors(["a", "b", None], [None, None, 3], {"a": 0.7, "references": 0.3}) == [0.7, 1, 0.3]
+
+
+def test_the_closest_question_of_a_finding_aid_counts() -> None:
+    tables = freeze_asks([(0, "Who owns it?"), (0, "How tall is a tower?"), (2, "Is a tower old?")])
+    asks = Asks(tables["asks"], tables["ask_terms"], 3)
+    scores = asks.scores({"tall": 1.0, "tower": 1.0})
+    assert scores[0] > scores[2] > scores[1] == 0
+
+
+def test_meaning_counts_more_where_words_bear_out_little() -> None:
+    fusion = Fusion(weight=0.3, strength=3.0, power=2.0, most=1.0, asks=0.5)
+    assert fusion.weigh(5.0) == 0.3
+    assert fusion.weigh(2.0) == pytest.approx(0.3 * 1.5**2)
+    assert fusion.weigh(0.0) == 1.0
+
+
+def test_a_question_in_other_words_is_ranked_by_meaning(references: References) -> None:
+    fusion = Fusion(weight=0.3, strength=3.0, power=2.0, most=1.0, asks=0.5)
+    near = np.array([0.0, 0.0, 0.9, 0.1, 0.2])
+    fused = Fused(method(references), lambda _: (near, None), fusion, None, 1.0)
+    assert fused.rank("escalator", 1)[0][0] == 2
+
+
+def test_leaving_postings_out_does_not_change_the_ranking(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"w{int(n)}" for n in rng.zipf(1.3, 30) if n < 500) for _ in range(3_000)]
+    index = Bm25(freeze(texts), len(texts))
+    queries = [[f"w{int(n)}" for n in rng.integers(1, 60, 8)] for _ in range(30)]
+    plain = [best(index.scores(query), 10) for query in queries]
+    monkeypatch.setattr("policyproof_runtime.bm25._FEW_POSTINGS", 0)
+    assert [index.top(query, 10) for query in queries] == plain
