@@ -7,7 +7,7 @@ the given evidence covers each part that is asked for. Every value lies between 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -109,6 +109,7 @@ class Reader:
     ) -> None:
         """Keep what features are read from; ``publishers`` maps a document id to who issued it."""
         self._publishers = publishers
+        self._issuer = _issuers(publishers.values())
         self.passages = passages
         self.lexicon = lexicon
         self.references = references
@@ -241,8 +242,12 @@ class Reader:
         named = self.references.named(question)
         names = self.unknown_names(question)
         unknown = {s: w for s, w in weights.items() if s not in self._frequency}
-        return self.cues(asked) | {
-            "other_sources": float(bool(self.other_sources(question))),
+        others = self.other_sources(question)
+        cues = self.cues(asked)
+        if len(self.named_sources(question)) > 1 and not others:
+            cues["unsupported_comparison"] = 0.0  # both sides are here
+        return cues | {
+            "other_sources": float(bool(others)),
             "unknown_names": 0.0 if named.documents else min(len(names), 2) / 2,
             "unknown_names_beside": min(len(names), 2) / 2 if named.documents else 0.0,
             "unknown_provisions": float(bool(self.unknown_provisions(question))),
@@ -250,7 +255,10 @@ class Reader:
             "uncovered_terms": min((_lacking(weights, self.held(i)) for i in best), default=1.0),
             "weak_match": max(0.0, 1 - self._best(question) / (2 * self._rarest)),
             "figure_gap": self.figure_gap(question, self.top(self.scores(question), 10)),
-            "names_corpus": float(bool(named.documents or (named.provisions and not names))),
+            "names_corpus": float(
+                bool(named.documents or (named.provisions and not names))
+                or self._issuer.search(question) is not None
+            ),
         }
 
     def figure_gap(self, question: str, evidence: Sequence[int]) -> float:
@@ -302,6 +310,19 @@ class Reader:
     def _part_terms(self, part: Part, evidence: Sequence[int]) -> float:
         weights = self.weights(part.text)
         return max(1 - _lacking(weights, self.held(i)) for i in evidence)
+
+
+def _issuers(publishers: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds the name of a publisher: a capitalised word of it, or its initials.
+
+    "European Union" is known by European, Europe and EU.
+    """
+    found: set[str] = set()
+    for name in publishers:
+        words = re.findall(r"\b[A-Z][\w-]+", name)
+        found |= {word[:6] for word in words[:1] if len(word) > 4}
+        found |= {"".join(w[0] for w in words[i:]) for i in range(len(words) - 1)}
+    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, found))) or '(?!)'})")
 
 
 def _idf(df: int, count: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from policyproof_runtime.terms import STOP_WORDS, content_terms, contract_terms, stem
+from policyproof_runtime.terms import STOP_WORDS, content_terms, stem
 
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 # A sentence that asks; the others tell the situation the question is about.
@@ -90,8 +90,8 @@ def wanted_figure(part: str) -> tuple[str, re.Pattern[str]] | None:
     """Return the kind of figure that ``part`` asks for and what such a figure looks like."""
     if counted := _COUNTED.search(part):
         # A number of something stands just before its name: "100 external red teamers".
-        named = takewhile(lambda word: word not in STOP_WORDS, contract_terms(counted[1]))
-        stems = [stem(word)[:6] for word in named] or ["\\d"]
+        named = takewhile(lambda word: word not in STOP_WORDS, counted[1].lower().split())
+        stems = [stem(term)[:6] for term in content_terms(" ".join(named))] or ["\\d"]
         found = re.compile(
             rf"\b{_NUMERAL}[ -](?:[\w-]+ ){{0,3}}(?:{'|'.join(stems)})", re.IGNORECASE
         )
