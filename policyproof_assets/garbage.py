@@ -8,19 +8,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from policyproof_assets.store import Store, decode_memo
+from policyproof_runtime import objects as names
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import PolicyProofError
-from policyproof_runtime.objects import (
-    MEMO,
-    OBJECTS,
-    REFS,
-    RELEASES,
-    SOURCES,
-    decode,
-    decode_snapshot,
-    is_snapshot,
-    object_name,
-)
+from policyproof_runtime.objects import decode, decode_snapshot, is_snapshot, object_name
 from policyproof_runtime.storage import Entry
 
 #: Longer than any build: what a running build has written or reused is younger than this.
@@ -52,15 +43,15 @@ def collect_garbage(
     fails with a missing object and succeeds when repeated.
     """
     # 1. List before looking for roots: what is written later is not in the list.
-    files = {kind: store.storage.files(kind) for kind in (MEMO, OBJECTS, REFS, RELEASES, SOURCES)}
+    files = {kind: store.storage.files(kind) for kind in names.FOLDERS}
     # 2. Everything a root reaches.
     kept = {object_name(digest) for digest in _reachable(store, files)}
     # 3. Memo entries go before their objects, so that none is left without.
     grace = grace_hours * 3600
-    whole = [e for e in files[OBJECTS] if not e.temporary]
+    whole = [e for e in files[names.OBJECTS] if not e.temporary]
     dead = [e for e in whole if e.name not in kept and e.age >= grace]
     left = {e.name for e in whole}.difference(e.name for e in dead)
-    memos = [e for e in files[MEMO] if not e.temporary and e.age >= grace]
+    memos = [e for e in files[names.MEMO] if not e.temporary and e.age >= grace]
     garbage = [Garbage(e.name, e.size, why) for e in memos if (why := _fault(store, e, left))]
     garbage += [Garbage(e.name, e.size, "reached by nothing") for e in dead]
     garbage += [
@@ -87,7 +78,7 @@ def _reachable(store: Store, files: dict[str, list[Entry]]) -> Iterator[Digest]:
 
 def _roots(store: Store, files: dict[str, list[Entry]]) -> Iterator[Digest]:
     """Yield every digest in a release or ref; those that are no objects do no harm."""
-    for entry in (*files[RELEASES], *files[REFS]):
+    for entry in (*files[names.RELEASES], *files[names.REFS]):
         path = PurePath(entry.name)
         _, corpus, *name = path.parts
         if entry.temporary:

@@ -13,7 +13,6 @@ from policyproof_runtime.objects import SOURCES
 
 #: The manifests that come with PolicyProof.
 MANIFESTS = Path(__file__).resolve().parents[1] / "manifests"
-SOURCES_VARIABLE = "POLICYPROOF_SOURCES"
 
 
 class Project:
@@ -94,7 +93,8 @@ class Project:
         cache = Path(store.storage.path(SOURCES)) if local else folder
         if not local and store.has_source(digest):
             (folder / digest.hex).write_bytes(store.source(digest))
-        path = locate(_source(corpus, document), cache, sources_folder())
+        sources = os.environ.get("POLICYPROOF_SOURCES")
+        path = locate(_source(corpus, document), cache, Path(sources) if sources else None)
         if not local:
             store.put_source(path.read_bytes(), digest)
         return path
@@ -116,9 +116,3 @@ def _source(corpus: Corpus, document: Document) -> Source:
 
 def _load(path: Path) -> Corpus:
     return discover(path) if path.is_dir() else load_corpus(path)
-
-
-def sources_folder() -> Path | None:
-    """Return the folder that POLICYPROOF_SOURCES names; None if it is not set."""
-    name = os.environ.get(SOURCES_VARIABLE)
-    return Path(name) if name else None

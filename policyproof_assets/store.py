@@ -14,21 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from policyproof_assets.errors import SourceError
+from policyproof_runtime import objects
 from policyproof_runtime.digest import Digest, canonical_json
 from policyproof_runtime.errors import StoreError
-from policyproof_runtime.objects import (
-    MEMO,
-    RELEASE_REF,
-    ObjectStore,
-    Part,
-    Snapshot,
-    content_digest,
-    object_name,
-    ref_name,
-    release_name,
-    snapshot_table,
-    source_name,
-)
+from policyproof_runtime.objects import ObjectStore, Part, Snapshot, object_name
 from policyproof_runtime.records import RecordError, from_json
 from policyproof_runtime.release import Release, objects_of
 from policyproof_runtime.storage import Storage
@@ -72,7 +61,7 @@ class Store(ObjectStore):
         ``document_id`` is the corpus id for a phase that is not made per document.
         """
         table = _arrow(rows)
-        return Part(document_id, self.put(table), table.num_rows, content_digest(table))
+        return Part(document_id, self.put(table), table.num_rows, objects.content_digest(table))
 
     def put_snapshot(self, parts: Iterable[Part]) -> Snapshot:
         """Store the list of a phase's parts, in the accepted order of documents."""
@@ -80,7 +69,7 @@ class Store(ObjectStore):
         names = [part.document_id for part in parts]
         if not names or len(set(names)) < len(names):
             raise StoreError("a phase has one part per document", found=", ".join(names))
-        return Snapshot(self.put(snapshot_table(parts)), parts)
+        return Snapshot(self.put(objects.snapshot_table(parts)), parts)
 
     def frame(self, digest: Digest) -> pl.DataFrame:
         """Return the verified rows of an object."""
@@ -95,11 +84,11 @@ class Store(ObjectStore):
         found = Digest.of(data)
         if found != expected:
             raise SourceError("a source is not the expected file", expected=expected, found=found)
-        self.storage.create(source_name(expected), data)
+        self.storage.create(objects.source_name(expected), data)
 
     def set_ref(self, corpus: str, name: str, digest: Digest) -> None:
         """Let a name of a corpus stand for ``digest`` from now on."""
-        self.storage.replace(ref_name(corpus, name), f"{digest}\n".encode())
+        self.storage.replace(objects.ref_name(corpus, name), f"{digest}\n".encode())
 
     def put_release(self, release: Release, *, accept: bool = True) -> Digest:
         """Freeze a release whose objects are all there; return its digest.
@@ -111,9 +100,9 @@ class Store(ObjectStore):
                 path = self.storage.path(object_name(digest))
                 raise StoreError(f"a release names a missing object: {digest}", expected=path)
         digest = release.digest
-        self.storage.create(release_name(release.corpus, digest), release.to_json())
+        self.storage.create(objects.release_name(release.corpus, digest), release.to_json())
         if accept:
-            self.set_ref(release.corpus, RELEASE_REF, digest)
+            self.set_ref(release.corpus, objects.RELEASE_REF, digest)
         return digest
 
 
@@ -152,7 +141,7 @@ class Memo:
 
 def memo_name(key: Digest) -> str:
     """Return the name of a memo entry below the root of the store."""
-    return f"{MEMO}/{key.hex}"
+    return f"{objects.MEMO}/{key.hex}"
 
 
 def decode_memo(key: Digest, data: bytes, path: str) -> Part:

@@ -26,7 +26,7 @@ from policyproof_runtime.digest import Digest, canonical_json
 from policyproof_runtime.errors import PolicyProofError, StoreError
 from policyproof_runtime.storage import Storage
 
-OBJECTS, SOURCES, RELEASES, REFS, MEMO = "objects", "sources", "releases", "refs", "memo"
+FOLDERS = OBJECTS, SOURCES, RELEASES, REFS, MEMO = "objects", "sources", "releases", "refs", "memo"
 RELEASE_REF = "release"
 SNAPSHOT = pa.schema(
     [
@@ -85,11 +85,7 @@ class ObjectStore:
 
     def __init__(self, root: str | Path | None = None) -> None:
         self.storage = Storage(root)
-
-    @property
-    def root(self) -> str:
-        """The path or URI of the store."""
-        return self.storage.root
+        self.root = self.storage.root
 
     def has(self, digest: Digest) -> bool:
         """Return whether an object is there; its bytes are not read."""

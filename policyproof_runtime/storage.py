@@ -20,13 +20,11 @@ import pyarrow.fs
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import StoreError
 
-ROOT_VARIABLE = "POLICYPROOF_STORE"
-DEFAULT_ROOT = "artifacts"
 TEMPORARY = ".tmp-"
 # A file in use is marked as used when its last mark is older than this. Garbage collection has to
 # wait longer than this plus the longest build; its default is a day.
 FRESH_SECONDS = 3600
-READ_ONLY, WRITABLE = 0o444, 0o644
+READ_ONLY = 0o444
 
 _NAME = re.compile(rf"(?:[A-Za-z0-9][\w.-]*/)*(?:{re.escape(TEMPORARY)}|[A-Za-z0-9])[\w.-]*", re.A)
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -55,7 +53,7 @@ class Storage:
     """
 
     def __init__(self, root: str | Path | None = None) -> None:
-        given = str(root or os.environ.get(ROOT_VARIABLE) or DEFAULT_ROOT)
+        given = str(root or os.environ.get("POLICYPROOF_STORE") or "artifacts")
         self._fs, self._base, self.label = _resolve(given)
         self.local = isinstance(self._fs, pyarrow.fs.LocalFileSystem)
         # Absolute, so that a worker process with another working directory opens the same store.
@@ -94,7 +92,7 @@ class Storage:
         Raises StoreError if the file is there with other bytes: it is never rewritten.
         """
         if self.find(name) is None:
-            self._write(name, data, READ_ONLY)
+            self.replace(name, data, READ_ONLY)
             return
         there = self.read(name)
         if there != data:
@@ -106,10 +104,6 @@ class Storage:
             )
         self.freshen(name)
 
-    def replace(self, name: str, data: bytes) -> None:
-        """Write a file, or put new bytes in its place in one step."""
-        self._write(name, data, WRITABLE)
-
     def freshen(self, name: str) -> None:
         """Mark a file as used now, which keeps it from garbage collection."""
         entry = self.find(name)
@@ -119,7 +113,7 @@ class Storage:
             with suppress(PermissionError):  # another user's file: rewritten below
                 os.utime(self._at(name))
                 return
-        self._write(name, self.read(name), READ_ONLY)
+        self.replace(name, self.read(name), READ_ONLY)
 
     def delete(self, name: str) -> None:
         """Delete a file; one that is not there is deleted already."""
@@ -131,7 +125,8 @@ class Storage:
             raise StoreError("not a name of the store", found=repr(name))
         return f"{self._base}/{name}"
 
-    def _write(self, name: str, data: bytes, mode: int) -> None:
+    def replace(self, name: str, data: bytes, mode: int = 0o644) -> None:
+        """Write a file, or put new bytes in its place in one step."""
         if self.local:
             with durable(Path(self._at(name)), mode=mode, need=len(data)) as file:
                 file.write(data)
@@ -142,7 +137,7 @@ class Storage:
 
 
 @contextmanager
-def durable(path: Path, *, mode: int = WRITABLE, need: int = 0) -> Iterator[BinaryIO]:
+def durable(path: Path, *, mode: int = 0o644, need: int = 0) -> Iterator[BinaryIO]:
     """Yield a file that becomes ``path`` when the block ends well, and leaves nothing otherwise.
 
     The file and its folder are on disk when the block has ended. ``need`` is the size in bytes that
