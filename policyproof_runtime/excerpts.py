@@ -12,7 +12,8 @@ from policyproof_runtime.types import Citation
 # What a person reads at a glance; a list that is begun may need more.
 MAX_LINES = 12
 MAX_LIST_LINES = 24
-# A line must add this share of the question's weight to be worth its space.
+# From here on a line must add LINE_PRICE of the question's weight to be worth its space.
+FREE_LINES = 8
 LINE_PRICE = 0.015
 # Words from which a heading that ends in a full stop is a sentence.
 SENTENCE_WORDS = 6
@@ -57,27 +58,31 @@ def _held(text: str, weights: Mapping[str, float]) -> set[str]:
 
 
 def best_run(texts: Sequence[str], weights: Mapping[str, float]) -> Run:
-    """Return (first, end exclusive) of the lines to show: most weight for the fewest lines."""
+    """Return (first, end exclusive) of the lines to show: most weight, for few lines."""
     held = [_held(line, weights) for line in texts]
     price = LINE_PRICE * sum(weights.values())
 
-    def worth(run: Run) -> tuple[float, int]:
-        found = set().union(*held[run[0] : run[1]])
-        return sum(weights[s] for s in sorted(found)) - price * (run[1] - run[0]), -run[0]
+    def worth(run: Run) -> tuple[float, int, int]:
+        found, length = set().union(*held[run[0] : run[1]]), run[1] - run[0]
+        dear = price * max(0, length - FREE_LINES)
+        return sum(weights[s] for s in sorted(found)) - dear, length, -run[0]
 
     return _with_its_list(texts, max(_runs(texts), key=worth))
 
 
 def _with_its_list(texts: Sequence[str], run: Run) -> Run:
-    """Extend a run that ends in or just behind a lead-in ("shall:") by the items that follow."""
+    """Extend a run that holds a lead-in ("shall:") by the items of its list, up to a limit."""
     first, end = run
-    if not _LEAD_IN.search(texts[end - 1]):
+    if not any(_LEAD_IN.search(text) for text in texts[first:end]):
         return run
-    stop = min(len(texts), first + MAX_LIST_LINES)
-    ends = [
-        i for i in range(end + 1, stop + 1) if i == len(texts) or _begins(texts[i - 1], texts[i])
-    ]
-    return first, max(ends, default=end)
+    limit = first + MAX_LIST_LINES
+    while end < len(texts) and _ITEM_START.match(texts[end]):
+        after = range(end + 1, len(texts))
+        stop = next((i for i in after if _begins(texts[i - 1], texts[i])), len(texts))
+        if stop > limit:
+            break
+        end = stop
+    return first, end
 
 
 def _runs(texts: Sequence[str]) -> list[Run]:
