@@ -90,8 +90,9 @@ def _phases(project: Project, corpus: Corpus, root: str) -> dict[str, float]:
         names = ["pages", *(phase.name for phase in PHASES)]
         times = {f"phase {name}": _seconds(lambda name=name: build.phase(name)) for name in names}
         snapshots = build.phases()
-        publisher = Publisher(build)
-        times["phase index"] = _seconds(lambda: publisher.index(snapshots["passages"]))
+        serving = Publisher(build, snapshots).serving
+        times["phase index"] = _seconds(lambda: serving.indexes)
+        times["phase embeddings"] = _seconds(lambda: serving.embeddings)
     return times
 
 

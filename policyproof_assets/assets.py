@@ -1,6 +1,9 @@
 """One group of assets per corpus manifest, all made by one factory."""
 
-from collections.abc import Callable, Iterator, Mapping
+import base64
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,6 +11,9 @@ import dagster as dg
 import polars as pl
 
 from policyproof_assets.build import Build, open_build
+from policyproof_assets.evaluation.confidence import methods_plot
+from policyproof_assets.evaluation.endtoend import endtoend_table
+from policyproof_assets.evaluation.plots import reliability_plot
 from policyproof_assets.manifests import Corpus
 from policyproof_assets.pipeline import PHASES
 from policyproof_assets.project import Project
@@ -15,7 +21,6 @@ from policyproof_assets.publish import Publisher
 from policyproof_assets.store import Store
 from policyproof_assets.views import by_document, markdown_table, outline, sample
 from policyproof_runtime.digest import Digest
-from policyproof_runtime.objects import Snapshot
 
 _PURPOSE = {
     "pages": "The text of every page, as extracted.",
@@ -113,23 +118,38 @@ def _result(digest: Digest, frame: pl.DataFrame, more: Mapping[str, Any]) -> dg.
 
 def _corpus_wide(desk: _Desk) -> list[dg.AssetsDefinition]:
     """Return the assets that look at all documents of a corpus."""
+    gate_deps = ("pages", "headings", "spans", "ledger", "proofs", "benchmarks", "cases")
     return [
         _wide_asset(desk, "index", ("passages",), "Frozen retrieval weights.", _index),
+        _wide_asset(
+            desk, "embeddings", ("passages",), "A vector per passage, if a model is named.", _embed
+        ),
         _wide_asset(desk, "splits", ("passages",), "Which question is for what.", _splits),
         _wide_asset(
-            desk, "benchmarks", ("index", "splits"), "Every question ranked and scored.", _benchmark
+            desk,
+            "benchmarks",
+            ("index", "embeddings", "splits"),
+            "Every question ranked and scored by every method.",
+            _benchmark,
+        ),
+        _wide_asset(
+            desk,
+            "cases",
+            ("index", "embeddings", "splits"),
+            "Evidence cases with labels, and what the trained gate makes of them.",
+            _cases,
         ),
         _wide_asset(
             desk,
             "gate",
-            ("pages", "headings", "spans", "ledger", "proofs", "benchmarks"),
+            gate_deps,
             "Checks every figure and freezes the release; nothing else writes one.",
             _gate,
         ),
     ]
 
 
-Make = Callable[[Publisher, Mapping[str, Snapshot]], dg.MaterializeResult]
+Make = Callable[[Publisher], dg.MaterializeResult]
 
 
 def _wide_asset(
@@ -138,45 +158,86 @@ def _wide_asset(
     @dg.asset(**desk.options(name, deps, purpose))
     def wide(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
         with desk.build(context) as build:
-            return make(Publisher(build), build.phases())
+            return make(Publisher(build, build.phases()))
 
     return wide
 
 
-def _index(publisher: Publisher, snapshots: Mapping[str, Snapshot]) -> dg.MaterializeResult:
-    part = publisher.index(snapshots["passages"])
-    return _result(part.object, publisher.table(part), {})
-
-
-def _splits(publisher: Publisher, snapshots: Mapping[str, Snapshot]) -> dg.MaterializeResult:
-    splits = publisher.splits(snapshots["passages"])
-    frame = pl.DataFrame(
-        {"question_id": list(splits), "split": list(splits.values())},
-        schema={"question_id": pl.String, "split": pl.String},
+def _index(publisher: Publisher) -> dg.MaterializeResult:
+    parts = publisher.serving.indexes
+    rows = [(name, part.rows, part.object) for name, part in parts.items()]
+    return dg.MaterializeResult(
+        data_version=_data_version(Digest.of_json({n: p.object for n, p in parts.items()})),
+        metadata={"indexes": _table(("index", "rows", "digest"), rows)},
     )
-    counts = frame.group_by("split").len().sort("split")
-    table = markdown_table(counts.columns, counts.rows())
-    return _result(Digest.of_json(splits), frame, {"by_split": dg.MetadataValue.md(table)})
 
 
-def _benchmark(publisher: Publisher, snapshots: Mapping[str, Snapshot]) -> dg.MaterializeResult:
-    part = publisher.benchmark(snapshots["passages"])
+def _embed(publisher: Publisher) -> dg.MaterializeResult:
+    snapshots = publisher.serving.embeddings
+    digests = {name: snapshot.digest for name, snapshot in snapshots.items()}
+    models = [model.id for model in publisher.serving.models.values()]
+    return dg.MaterializeResult(
+        data_version=_data_version(Digest.of_json(digests)),
+        metadata={
+            "dagster/row_count": sum(snapshot.rows for snapshot in snapshots.values()),
+            "models": ", ".join(models) or "the corpus names none",
+        },
+    )
+
+
+def _splits(publisher: Publisher) -> dg.MaterializeResult:
+    splits = publisher.splits
+    counts = sorted(Counter(splits.values()).items())
+    return dg.MaterializeResult(
+        data_version=_data_version(Digest.of_json(splits)),
+        metadata={
+            "dagster/row_count": len(splits),
+            "by_split": _table(("split", "questions"), counts),
+        },
+    )
+
+
+def _benchmark(publisher: Publisher) -> dg.MaterializeResult:
+    frame = publisher.table(publisher.benchmark)
     rows = [
         (method, split, *scores.values())
-        for method, splits in publisher.scores(part).items()
+        for method, splits in publisher.scores().items()
         for split, scores in splits.items()
     ]
     header = ("method", "split", "recall@10", "mrr@10", "hit@10", "ndcg@10")
-    table = markdown_table(header, rows) if rows else "no benchmark"
-    return _result(part.object, publisher.table(part), {"scores": dg.MetadataValue.md(table)})
+    more = {"scores": _table(header, rows)}
+    if rows:
+        more["plot"] = _picture(methods_plot(frame))
+    return _result(publisher.benchmark.object, frame, more)
 
 
-def _gate(publisher: Publisher, snapshots: Mapping[str, Snapshot]) -> dg.MaterializeResult:
-    publisher.check(snapshots)
-    release = publisher.freeze_release(snapshots)
-    return dg.MaterializeResult(
-        data_version=_data_version(release), metadata={"release": str(release)}
-    )
+def _cases(publisher: Publisher) -> dg.MaterializeResult:
+    judged = publisher.judged
+    if not judged:
+        return dg.MaterializeResult(metadata={"cases": "the corpus has none"})
+    frame = publisher.table(judged["cases"])
+    ended = publisher.table(judged["end_to_end"])
+    numbers = json.loads(publisher.table(judged["gate"])["scores"][0])
+    more = {
+        "scores": dg.MetadataValue.json(numbers),
+        "end_to_end": dg.MetadataValue.md(endtoend_table(ended)),
+        "reliability": _picture(reliability_plot(frame)),
+    }
+    return _result(judged["cases"].object, frame, more)
+
+
+def _gate(publisher: Publisher) -> dg.MaterializeResult:
+    publisher.check()
+    release = publisher.freeze_release()
+    return dg.MaterializeResult(data_version=_data_version(release), metadata={"release": release})
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dg.MarkdownMetadataValue:
+    return dg.MetadataValue.md(markdown_table(header, rows) if rows else "none")
+
+
+def _picture(png: bytes) -> dg.MarkdownMetadataValue:
+    return dg.MetadataValue.md(f"![plot](data:image/png;base64,{base64.b64encode(png).decode()})")
 
 
 def _data_version(digest: Digest) -> dg.DataVersion:

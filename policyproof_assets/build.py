@@ -11,6 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+import pyarrow as pa
+
 from policyproof_assets.code import code_digest
 from policyproof_assets.corpus.profiles import load_profile, load_review
 from policyproof_assets.corpus.reading import join_pages, page_ranges, read_pages
@@ -27,6 +30,7 @@ from policyproof_assets.pipeline import (
 from policyproof_assets.project import Project
 from policyproof_assets.store import Store
 from policyproof_assets.workers import BoundedProcesses, run_each
+from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import PolicyProofError
 from policyproof_runtime.objects import Part, Snapshot
 
@@ -36,6 +40,7 @@ LIBRARIES = ("pdfminer.six", "pdfplumber", "polars", "pyarrow", "pypdf", "pypdfi
 PAGES_PER_TASK = 16
 
 Progress = Callable[[str, int, int], None]
+Make = Callable[[], pl.DataFrame | pa.Table]
 
 
 def no_progress(item: str, done: int, total: int) -> None:
@@ -76,6 +81,8 @@ class Build:
         self._progress = progress
         self._keep_going = keep_going
         self._parts: dict[str, dict[str, Part]] = {}
+        self._whole: dict[Digest, Part] = {}
+        self._frames: dict[Digest, pl.DataFrame] = {}
 
     def phase(self, name: str) -> Snapshot:
         """Return the snapshot of one phase, making it and the phases before it where needed."""
@@ -90,6 +97,30 @@ class Build:
         self._make_pages()
         self._make_phases(names)
         return {name: self._snapshot(name) for name in ["pages", *names]}
+
+    def part(self, name: str, module: str, inputs: Mapping[str, Any], make: Make) -> Part:
+        """Return a part made for the whole corpus: known, or the rows ``make`` returns.
+
+        ``module`` holds the code that shapes them, ``inputs`` (JSON values) all they depend on.
+        """
+        key = {"phase": name, "code": code_digest(module), "inputs": dict(inputs)}
+        digest = Digest.of_json(key)
+        if digest not in self._whole:
+            part = self.store.memo.get(key)
+            if part is None:
+                part = self.store.put_part(self.corpus.id, make())
+                self.store.memo.put(key, part)
+                self.work.made += 1
+            else:
+                self.work.known += 1
+            self._whole[digest] = part
+        return self._whole[digest]
+
+    def frame(self, snapshot: Snapshot) -> pl.DataFrame:
+        """Return all rows of a phase, which are kept: reading every part is what costs."""
+        if snapshot.digest not in self._frames:
+            self._frames[snapshot.digest] = self.store.phase_frame(snapshot.digest)
+        return self._frames[snapshot.digest]
 
     @property
     def documents(self) -> list[Document]:
