@@ -21,7 +21,7 @@ _REASONS = {
     "outside_controlled_corpus": "The documents do not cover this.",
     "incomplete_evidence_set": "The closest passages leave part of the question open.",
     "current_information_required": "This asks for news; the documents only say what they said.",
-    "organization_specific_conclusion": "This asks for a verdict on a case unknown to the documents.",
+    "organization_specific_conclusion": "This asks about a case that is not in the documents.",
     "legal_advice_boundary": "This asks for legal advice.",
     "high_stakes_recommendation": "This asks for a decision that others must answer for.",
     "unsupported_comparison": "One side of the comparison is not in the documents.",
