@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -49,7 +49,8 @@ def train_gate(
 
     ``asked`` holds the questions of development and validation: with few dozen unanswerable ones,
     the scope threshold is chosen on out-of-fold probabilities. The threshold for given evidence is
-    chosen on the validation ``cases``; test cases are not looked at.
+    chosen on the validation ``cases`` and, because they are few, out of fold on the development
+    cases whose questions are answerable. Test cases are not looked at.
     """
     scope_x = _matrix([reader.scope(item.question) for item in asked], SCOPE)
     scope_y = np.array([item.answerable for item in asked])
@@ -67,8 +68,13 @@ def train_gate(
         "cues": {code: list(patterns) for code, patterns in cues.items()},
     }
     validation = [case for case in cases if case.split == "validation"]
-    frame = assess_cases(reader, Gate.from_params(params), validation)
-    given, truth = frame["probability"].to_numpy(), frame["label"].to_numpy()
+    gate = Gate.from_params(params)
+    frame = assess_cases(reader, gate, validation)
+    groups = [case.query_id for case in answerable]
+    scopes = np.array([gate.scope.probability(reader.scope(c.question)) for c in answerable])
+    unseen = scopes * _unseen(_matrix(rows, COVERAGE), coverage_y, groups)
+    given = np.concatenate([frame["probability"].to_numpy(), unseen])
+    truth = np.concatenate([frame["label"].to_numpy(), coverage_y])
     return params | {"threshold": round(cheapest_threshold(given, truth, 1.0), 4)}
 
 
@@ -150,9 +156,13 @@ def _model() -> LogisticRegression:
     return LogisticRegression(C=5.0, class_weight="balanced", max_iter=5000, tol=1e-8)
 
 
-def _unseen(x: Floats, y: Bools) -> Floats:
-    folds = StratifiedKFold(10, shuffle=True, random_state=0)
-    unseen: Floats = cross_val_predict(_model(), x, y, cv=folds, method="predict_proba")[:, 1]
+def _unseen(x: Floats, y: Bools, groups: Sequence[str] | None = None) -> Floats:
+    """Return out-of-fold probabilities; the cases of one of ``groups`` stay in one fold."""
+    folds = (
+        StratifiedGroupKFold(10) if groups else StratifiedKFold(10, shuffle=True, random_state=0)
+    )
+    options = {"cv": folds, "groups": groups, "method": "predict_proba"}
+    unseen: Floats = cross_val_predict(_model(), x, y, **options)[:, 1]
     return unseen
 
 
