@@ -20,16 +20,14 @@ from pdfminer.pdfdevice import PDFTextDevice
 from pdfminer.pdffont import PDFFont, PDFUnicodeNotDefined
 from pdfminer.pdfinterp import PDFContentParser, PDFPageInterpreter
 from pdfminer.pdftypes import stream_value
-from pdfminer.psparser import KWD, LIT, PSEOF, PSKeyword, PSLiteral, keyword_name
+from pdfminer.psparser import KWD, LIT, PSEOF, PSKeyword, keyword_name
 from pdfplumber.page import Page
 from pdfplumber.utils.clustering import cluster_objects
 from pdfplumber.utils.text import WordExtractor
 
 from policyproof_assets.corpus.content import PlainReader
 
-
-def _literal(raw: bytes) -> PSLiteral:
-    return LIT(raw.decode("ascii"))
+_Matrix = tuple[float, float, float, float, float, float]
 
 
 class ContentParser(PDFContentParser):
@@ -39,7 +37,7 @@ class ContentParser(PDFContentParser):
 
     def objects(self) -> Iterator[Any]:
         """Yield operands and keywords in order; keywords are PSKeyword."""
-        reader = PlainReader(_literal, KWD)
+        reader = PlainReader(lambda raw: LIT(raw.decode("ascii")), KWD)
         while True:
             if not (self.results or self._tokens or self.context or self.eof):
                 yield from reader.objects(self.buf, self.charpos)
@@ -53,9 +51,7 @@ class ContentParser(PDFContentParser):
 @cache
 def _operator(keyword: PSKeyword) -> tuple[Callable[..., None], int] | None:
     """Return pdfminer's method for an operator and its operand count; None if unknown."""
-    name = str(keyword_name(keyword))
-    for character, letters in (("*", "_a"), ('"', "_w"), ("'", "_q")):
-        name = name.replace(character, letters)
+    name = str(keyword_name(keyword)).replace("*", "_a").replace('"', "_w").replace("'", "_q")
     method = getattr(_Interpreter, f"do_{name}", None)
     return None if method is None else (method, method.__code__.co_argcount - 1)
 
@@ -103,22 +99,24 @@ class _Glyphs(dict[int, tuple[str, float]]):
 class _Device(PDFTextDevice):
     """Collects the characters of one page as the dictionaries pdfplumber's grouping reads."""
 
-    def __init__(self, page: Page, glyphs: dict[PDFFont, _Glyphs]) -> None:
+    def __init__(self, page: Page, glyphs: Callable[[PDFFont], _Glyphs]) -> None:
         super().__init__(page.pdf.rsrcmgr)
         self.characters: list[dict[str, Any]] = []
         self._glyphs = glyphs
         self._page = page
+        self._shift = page.mediabox[0]
 
-    def _vertical(self, y0: float, y1: float) -> tuple[float, float, float]:
+    def _vertical(self, y0: float, y1: float) -> dict[str, float]:
         """Return top, bottom and document top of a box, as pdfplumber turns them over."""
         page, above = self._page, self._page.mediabox[1]
         top = (page.height - y1) + above
-        return top, (page.height - y0) + above, page.initial_doctop + top
+        bottom = (page.height - y0) + above
+        return {"top": top, "bottom": bottom, "doctop": page.initial_doctop + top}
 
     def render_string_horizontal(  # noqa: PLR0913, PLR0917 - inherited
         self,
         seq: Any,
-        matrix: tuple[float, float, float, float, float, float],
+        matrix: _Matrix,
         pos: tuple[float, float],
         font: PDFFont,
         fontsize: float,
@@ -139,11 +137,10 @@ class _Device(PDFTextDevice):
             spacing = (fontsize, scaling, charspace, wordspace, rise, dxscale)
             return super().render_string_horizontal(seq, matrix, pos, font, *spacing, *state)
         (x, y), low = pos, font.get_descent() * fontsize + rise
-        base, upright = y * d + f, a * d * scaling > 0
-        y0, y1 = sorted((d * low + base, d * (low + fontsize) + base))
-        top, bottom, doctop = self._vertical(y0, y1)
-        shift, size = self._page.mediabox[0], y1 - y0
-        glyphs, add, spaced = self._glyphs[font], self.characters.append, False
+        y0, y1 = sorted((d * low + y * d + f, d * (low + fontsize) + y * d + f))
+        upright = a * d * scaling > 0
+        common = {**self._vertical(y0, y1), "upright": upright, "size": y1 - y0}
+        glyphs, add, shift, spaced = self._glyphs(font), self.characters.append, self._shift, False
         for item in seq:
             if isinstance(item, int | float):
                 x -= item * dxscale
@@ -158,12 +155,7 @@ class _Device(PDFTextDevice):
                 x1 = a * advance + x0
                 if x1 < x0:
                     x0, x1 = x1, x0
-                if shift:
-                    x0, x1 = x0 + shift, x1 + shift
-                add(
-                    {"text": text, "x0": x0, "x1": x1, "top": top, "bottom": bottom,
-                     "doctop": doctop, "upright": upright, "size": size}
-                )  # fmt: skip
+                add({"text": text, "x0": x0 + shift, "x1": x1 + shift, **common})
                 x += advance
                 if code == 32 and wordspace:
                     x += wordspace
@@ -172,7 +164,7 @@ class _Device(PDFTextDevice):
 
     def render_char(
         self,
-        matrix: tuple[float, float, float, float, float, float],
+        matrix: _Matrix,
         font: PDFFont,
         fontsize: float,
         scaling: float,
@@ -181,49 +173,28 @@ class _Device(PDFTextDevice):
         *state: Any,
     ) -> float:
         """Place one character of a rotated, slanted or vertical string: pdfminer's own LTChar."""
-        text, width = self._glyphs[font][cid]
-        shape = LTChar(
-            matrix, font, fontsize, scaling, rise, text, width, font.char_disp(cid), *state
-        )
-        top, bottom, doctop = self._vertical(shape.y0, shape.y1)
-        shift = self._page.mediabox[0]
-        self.characters.append(
-            {"text": text, "x0": shape.x0 + shift, "x1": shape.x1 + shift, "top": top,
-             "bottom": bottom, "doctop": doctop, "upright": shape.upright, "size": shape.size}
-        )  # fmt: skip
+        text, width = self._glyphs(font)[cid]
+        place = (text, width, font.char_disp(cid))
+        shape = LTChar(matrix, font, fontsize, scaling, rise, *place, *state)
+        edges = {"x0": shape.x0 + self._shift, "x1": shape.x1 + self._shift}
+        common = {"text": text, "upright": shape.upright, "size": shape.size}
+        self.characters.append(common | edges | self._vertical(shape.y0, shape.y1))
         return shape.adv
 
 
 class TextReader:
-    """Reads the text of pages of one pdfplumber PDF; equal to ``page.extract_text(**settings)``.
+    """Reads the text of pages of one pdfplumber PDF; equal to ``page.extract_text()``."""
 
-    ``settings`` are those of WordExtractor; the layout mode is not among them.
-    """
-
-    def __init__(self, **settings: Any) -> None:
-        self._words = WordExtractor(**settings)
-        self._glyphs: dict[PDFFont, _Glyphs] = _GlyphsByFont()
+    def __init__(self) -> None:
+        self._words = WordExtractor()
+        self._glyphs = cache(_Glyphs)
 
     def text(self, page: Page) -> str:
         """Return the text of ``page``; whatever pdfminer raises for it is passed on."""
         device = _Device(page, self._glyphs)
         _Interpreter(page.pdf.rsrcmgr, device).process_page(page.page_obj)
         words = [word for word, _ in self._words.iter_extract_tuples(device.characters)]
-        return "\n".join(self._lines(words))
-
-    def _lines(self, words: list[dict[str, Any]]) -> Iterator[str]:
-        """Yield the lines of ``words``, clustered by their tops as pdfplumber's text map does."""
+        # Clustered by their tops, as pdfplumber's text map does.
         tops = operator.itemgetter("top")
-        for line in cluster_objects(words, tops, self._words.y_tolerance, preserve_order=True):
-            text = ""
-            for word in line:
-                text += f" {word['text']}" if text else word["text"]
-            yield text
-
-
-class _GlyphsByFont(dict[PDFFont, _Glyphs]):
-    """The glyph tables of a document's fonts, made on first use."""
-
-    def __missing__(self, font: PDFFont) -> _Glyphs:
-        self[font] = glyphs = _Glyphs(font)
-        return glyphs
+        lines = cluster_objects(words, tops, self._words.y_tolerance, preserve_order=True)
+        return "\n".join(" ".join(word["text"] for word in line) for line in lines)

@@ -8,6 +8,7 @@ parser read that one. So the objects are always those the library alone would gi
 
 from __future__ import annotations
 
+import binascii
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -38,10 +39,6 @@ def _unescape(raw: bytes) -> bytes:
     return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), raw)
 
 
-def _from_hex(raw: bytes) -> bytes:
-    return bytes.fromhex(raw.decode("ascii"))
-
-
 class PlainReader:
     """Reads plain objects; ``name`` and ``operator`` make a library's objects of raw bytes.
 
@@ -52,7 +49,7 @@ class PlainReader:
         self.position = 0
         # By kind of token; none has kind 0.
         self._values: tuple[Callable[[bytes], Any], ...] = (
-            bytes, int, float, bytes, operator, _unescape, _from_hex, name,
+            bytes, int, float, bytes, operator, _unescape, binascii.unhexlify, name,
         )  # fmt: skip
 
     def objects(self, data: bytes, position: int) -> Iterator[Any]:

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from math import ceil
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Self
+from typing import Any, BinaryIO, Literal
 
 import pdfplumber
 import polars as pl
 import pypdf
-from pdfminer.pdfdocument import PDFDocument, PDFNoValidXRef, PDFPasswordIncorrect
+from pdfminer.pdfdocument import PDFDocument, PDFPasswordIncorrect
 from pdfminer.pdfpage import PDFPage
 from pdfminer.pdfparser import PDFParser
-from pydantic import BaseModel, ConfigDict, PositiveFloat, model_validator
+from pydantic import BaseModel, ConfigDict
 
 from policyproof_assets.corpus.characters import TextReader
 from policyproof_assets.corpus.operations import page_text
@@ -35,46 +35,22 @@ MAX_BYTES = 256 * 1024 * 1024
 MAX_PAGES = 10_000
 # A PDF must begin with its header and end with its end mark; readers look this far for either.
 _MARK_WITHIN = 1024
-
-
-class PlumberSettings(BaseModel):
-    """Settings of pdfplumber's ``extract_text``, by its names and with its defaults; in points."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    x_tolerance: PositiveFloat = 3
-    y_tolerance: PositiveFloat = 3
-    x_tolerance_ratio: PositiveFloat | None = None
-    y_tolerance_ratio: PositiveFloat | None = None
-    keep_blank_chars: bool = False
-    use_text_flow: bool = False
+_AGAIN = "get the file again from its official address"
 
 
 class ExtractRules(BaseModel):
-    """Which library reads the pages of a kind of document, and how; pypdf has no settings."""
+    """Which library reads the pages of a kind of document, with its default settings."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     extractor: Literal["pdfplumber", "pypdf"]
-    settings: PlumberSettings | None = None
-
-    @model_validator(mode="after")
-    def _settings_fit(self) -> Self:
-        if self.settings is not None and self.extractor != "pdfplumber":
-            raise ValueError(f"{self.extractor} has no settings; remove them or use pdfplumber")
-        return self
 
 
 def page_count(path: Path) -> int:
     """Return the number of pages of the PDF at ``path``; ExtractError as for ``read_pages``."""
     _check_file(path)
-    with _quiet(), path.open("rb") as file:
-        try:
-            count = sum(1 for _ in PDFPage.create_pages(_open_unencrypted(path, file)))
-        except ExtractError:
-            raise
-        except Exception as error:
-            raise _damaged(path, error) from error
+    with _explained(path, "the PDF is damaged"), path.open("rb") as file:
+        count = sum(1 for _ in PDFPage.create_pages(_open_unencrypted(path, file)))
     if not 1 <= count <= MAX_PAGES:
         raise ExtractError(
             f"{path.name}: the number of pages is not within the limit",
@@ -104,19 +80,11 @@ def read_pages(
     Without a range the result is complete and checked. A range comes from ``page_chunks``, which
     checks the file, and its part goes to ``join_pages``, which checks that all parts are there
     and every page has text. Raises ExtractError for a file that is too large, no PDF, truncated,
-    damaged or encrypted, for a page that is not there or cannot be read, and for pages without
-    text.
+    damaged or encrypted, for a page that cannot be read, and for pages without text.
     """
     wanted = range(1, page_count(path) + 1) if pages is None else pages
-    if not wanted or wanted[0] < 1:
-        raise ExtractError(f"{path.name}: no such pages", expected="pages from 1", found=wanted)
-    with _quiet():
-        try:
-            texts = list(_READERS[rules.extractor](path, rules, wanted))
-        except ExtractError:
-            raise
-        except Exception as error:
-            raise _damaged(path, error) from error
+    with _explained(path, "the PDF is damaged"):
+        texts = list(_TEXTS[rules.extractor](path, wanted))
     columns = {"document_id": [document_id] * len(texts), "page": list(wanted), "text": texts}
     frame = conform(pl.DataFrame(columns), PAGES)
     return frame if pages is not None else join_pages([frame])
@@ -130,7 +98,7 @@ def join_pages(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
         raise ExtractError(
             f"{name}: the parts are not the whole document",
             expected="every page from 1 once",
-            found=_ranges(numbers),
+            found=f"pages {numbers}",
         )
     empty = frame.filter(pl.col("text").str.strip_chars() == "")["page"].to_list()
     if empty:
@@ -138,7 +106,7 @@ def join_pages(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
         raise ExtractError(
             f"{name}: {which} text",
             expected=f"text on each of {len(numbers)} pages",
-            found=f"none on page {_ranges(empty)}",
+            found=f"none on page {', '.join(map(str, empty))}",
             action="scanned pages need OCR first; leave out pages that are really blank",
         )
     return frame
@@ -153,26 +121,17 @@ def _check_file(path: Path) -> None:
             file.seek(max(0, size - _MARK_WITHIN))
             tail = file.read()
     except OSError as error:
-        raise ExtractError(
-            f"{path}: the file cannot be read", expected="a PDF", found=error.strerror
-        ) from error
-    if size > MAX_BYTES:
-        raise ExtractError(
-            f"{path.name}: the file is larger than the limit",
-            expected=f"at most {MAX_BYTES} bytes",
-            found=f"{size} bytes",
-            action="split the document, or raise MAX_BYTES if it is meant to be this large",
-        )
-    for mark, data, place, reason in (
-        (b"%PDF-", head, "begins", "the file is not a PDF"),
-        (b"%%EOF", tail, "ends", "the PDF is truncated"),
-    ):
-        if mark not in data:
+        raise ExtractError(f"{path}: the file cannot be read: {error.strerror}") from error
+    for fault, is_found, expected, action in (
+        ("the file is larger than the limit", size > MAX_BYTES, f"at most {MAX_BYTES} bytes",
+         "split the document, or raise MAX_BYTES if it is meant to be this large"),
+        ("the file is not a PDF", b"%PDF-" not in head, "%PDF- at its beginning", _AGAIN),
+        ("the PDF is truncated", b"%%EOF" not in tail, "%%EOF at its end", _AGAIN),
+    ):  # fmt: skip
+        if is_found:
+            found = f"{size} bytes"
             raise ExtractError(
-                f"{path.name}: {reason}",
-                expected=f"a file that {place} with {mark.decode()}",
-                found=f"{size} bytes without it",
-                action="get the file again from its official address",
+                f"{path.name}: {fault}", expected=expected, found=found, action=action
             )
 
 
@@ -180,86 +139,58 @@ def _open_unencrypted(path: Path, file: BinaryIO) -> PDFDocument:
     """Open a PDF by its own cross-reference table, not by guesses at a broken one."""
     try:
         document = PDFDocument(PDFParser(file), fallback=False)
-        encrypted = document.encryption is not None
+        if document.encryption is None:
+            return document
     except PDFPasswordIncorrect:
-        encrypted = True
-    except PDFNoValidXRef as error:
-        raise _damaged(path, error) from error
-    if encrypted:
-        raise ExtractError(
-            f"{path.name}: the PDF is encrypted",
-            expected="a PDF that opens and may be copied without a password",
-            found="an encryption dictionary",
-            action="use an unprotected copy from the publisher",
-        )
-    return document
-
-
-def _damaged(path: Path, error: Exception) -> ExtractError:
-    return ExtractError(
-        f"{path.name}: the PDF is damaged",
-        expected="a readable cross-reference table and page tree",
-        found=f"{type(error).__name__}: {error}",
-        action="get the file again from its official address",
+        pass
+    raise ExtractError(
+        f"{path.name}: the PDF is encrypted",
+        expected="a PDF that opens and may be copied without a password",
+        found="an encryption dictionary",
+        action="use an unprotected copy from the publisher",
     )
 
 
-def _plumber_texts(path: Path, rules: ExtractRules, pages: range) -> Iterator[str]:
+def _plumber_texts(path: Path, pages: range) -> Iterator[str]:
     with pdfplumber.open(path) as pdf:
-        reader = TextReader(**(rules.settings or PlumberSettings()).model_dump())
+        reader = TextReader()
         for number in pages:
             yield _text(path, number, reader.text, pdf.pages)
 
 
-def _pypdf_texts(path: Path, _rules: ExtractRules, pages: range) -> Iterator[str]:
+def _pypdf_texts(path: Path, pages: range) -> Iterator[str]:
     with pypdf.PdfReader(path) as reader:
         for number in pages:
             yield _text(path, number, page_text, reader.pages)
 
 
-_READERS: dict[str, Callable[[Path, ExtractRules, range], Iterable[str]]] = {
-    "pdfplumber": _plumber_texts,
-    "pypdf": _pypdf_texts,
-}
+_TEXTS = {"pdfplumber": _plumber_texts, "pypdf": _pypdf_texts}
 
 
 def _text(path: Path, number: int, read: Callable[[Any], str], pages: Sequence[Any]) -> str:
     """Read page ``number`` (from 1); line ends become LF, what is not Unicode is refused."""
-    try:
+    with _explained(path, f"page {number} cannot be read"):
         text = read(pages[number - 1]).replace("\r\n", "\n").replace("\r", "\n")
         text.encode()  # lone surrogates, from fonts with a broken character map
-    except Exception as error:  # parsers raise whatever a broken page makes them
-        raise ExtractError(
-            f"{path.name}: page {number} cannot be read",
-            expected="text",
-            found=f"{type(error).__name__}: {error}",
-            action="try the other extractor in the profile, or another copy of the document",
-        ) from error
-    return text
+        return text
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the remarks of the PDF libraries on the files they read away from the user."""
-    loggers = [logging.getLogger(name) for name in ("pdfminer", "pdfplumber", "pypdf")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
+def _explained(path: Path, fault: str) -> Iterator[None]:
+    """Turn whatever a PDF library raises into ExtractError; keep its remarks from the user."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             yield
+    except ExtractError:
+        raise
+    except Exception as error:  # parsers raise whatever a broken file makes them
+        raise ExtractError(
+            f"{path.name}: {fault}",
+            expected="a readable PDF",
+            found=f"{type(error).__name__}: {error}",
+            action=f"{_AGAIN}, or try the other extractor in the profile",
+        ) from error
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Write page numbers as ``1-3, 7``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+        logging.disable(before)

@@ -39,7 +39,7 @@ def page_text(page: PageObject) -> str:
 
 def read_operations(data: bytes) -> list[tuple[Any, bytes]]:
     """Return the (operands, operator) pairs of a content stream, in order."""
-    reader = PlainReader(cache(_name), cache(_Operator))
+    reader = PlainReader(cache(lambda raw: f"/{raw.decode('ascii')}"), cache(_Operator))
     found: list[tuple[Any, bytes]] = []
     operands: list[Any] = []
     position = statement = 0
@@ -54,24 +54,10 @@ def read_operations(data: bytes) -> list[tuple[Any, bytes]]:
         if position == len(data):
             return found
         if _WORD.match(data, position):  # an inline image, or a word that does not end plainly
-            return found + _rest(data[statement:])
-        operand, position = _operand(data, position)
-        operands.append(operand)
-
-
-def _name(raw: bytes) -> str:
-    return f"/{raw.decode('ascii')}"
-
-
-def _operand(data: bytes, position: int) -> tuple[Any, int]:
-    """Return the operand at ``position``, as pypdf reads it, and where it ends."""
-    stream = io.BytesIO(data)
-    stream.seek(position)
-    return read_object(stream, None, _ENCODING), stream.tell()
-
-
-def _rest(data: bytes) -> list[tuple[Any, bytes]]:
-    """Return the operations of ``data`` as pypdf alone reads them."""
-    content = ContentStream(None, None, _ENCODING)
-    content.set_data(data)
-    return content.operations
+            rest = ContentStream(None, None, _ENCODING)
+            rest.set_data(data[statement:])
+            return found + rest.operations
+        stream = io.BytesIO(data)
+        stream.seek(position)
+        operands.append(read_object(stream, None, _ENCODING))
+        position = stream.tell()
