@@ -1,6 +1,6 @@
 """The figures of each phase, and their comparison with those a corpus must reproduce."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -9,24 +9,68 @@ from policyproof_assets.errors import GateError
 
 Figures = dict[str, Any]
 
+_LINES = pl.col("text").map_elements(lambda text: len(text.splitlines()), return_dtype=pl.Int64)
+_ENDS = ("end_of_source_unit", "end_of_heading_source")
+_MAXIMUM = pl.col("tokens").max()
+
+#: By phase, each figure that is one number of the phase's rows.
+_NUMBERS: dict[str, dict[str, pl.Expr]] = {
+    "pages": {
+        "pages": pl.len(),
+        "characters": pl.col("text").str.len_chars().sum(),
+        "lines": _LINES.sum(),
+        "empty_pages": (pl.col("text").str.strip_chars() == "").sum(),
+    },
+    "headings": {
+        "headings": pl.len(),
+        "continued": (pl.col("line_numbers").list.len() > 1).sum(),
+    },
+    "hierarchy": {"nodes": pl.len(), "source": (pl.col("kind") == "source").sum()},
+    "spans": {
+        "spans": pl.len(),
+        "empty_bodies": (pl.col("direct_body").struct.field("lines") == 0).sum(),
+    },
+    "units": {
+        "units": pl.len(),
+        "sources": pl.col("source_key").n_unique(),
+        "internal_boundaries": (~pl.col("boundary").is_in(_ENDS)).sum(),
+    },
+    "ledger": {"records": pl.len()},
+    "passages": {
+        "passages": pl.len(),
+        "cuts_in_lines": pl.col("boundary_char").count(),
+        "with_reference_entries": pl.col("entry_first").count(),
+        "maximum_tokens": _MAXIMUM,
+        "at_maximum_tokens": (pl.col("tokens") == _MAXIMUM).sum(),
+        "retrieval_characters": pl.col("retrieval_text").str.len_chars().sum(),
+        "citation_characters": pl.col("citation_text").str.len_chars().sum(),
+    },
+}
+#: By phase, each figure that counts the rows by the values of a column.
+_COUNTS: dict[str, dict[str, str]] = {
+    "pages": {"documents": "document_id"},
+    "headings": {"types": "type", "documents": "document_id"},
+    "hierarchy": {"synthetic": "synthetic_type", "depths": "depth"},
+    "units": {"kinds": "kind", "boundaries": "boundary", "documents": "document_id"},
+    "ledger": {"classifications": "classification", "reasons": "reason"},
+    "passages": {"kinds": "kind", "boundaries": "boundary", "documents": "document_id"},
+}
+OBSERVED = tuple(_NUMBERS)
+
 
 def observe(phase: str, frame: pl.DataFrame) -> Figures:
     """Return the figures of a phase from all its rows, under the names of the expected manifest."""
-    return _OBSERVERS[phase](frame)
-
-
-def differences(expected: Mapping[str, Any], observed: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for every expected figure that was not observed."""
-    for name, value in flat(expected):
-        found = dict(flat(observed)).get(name)
-        if found != value:
-            yield f"{name}: expected {value}, found {found}"
+    numbers = frame.select(**_NUMBERS[phase]).row(0, named=True)
+    counts = _COUNTS.get(phase, {}).items()
+    return numbers | {name: _counts(frame[column].drop_nulls()) for name, column in counts}
 
 
 def check_figures(phase: str, expected: Mapping[str, Any], observed: Mapping[str, Any]) -> None:
     """Raise GateError that lists every expected figure of ``phase`` that was not observed."""
-    faults = list(differences(expected, observed))
-    if faults:
+    found = dict(flat(observed))
+    wrong = [item for item in flat(expected) if found.get(item[0]) != item[1]]
+    if wrong:
+        faults = (f"{name}: expected {value}, found {found.get(name)}" for name, value in wrong)
         raise GateError(
             f"the phase {phase} does not give the expected figures: " + "; ".join(faults),
             action="find what changed; if the change is right, correct manifests/expected",
@@ -43,88 +87,5 @@ def flat(figures: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 
 
 def _counts(column: pl.Series) -> dict[str, int]:
-    return {
-        str(name): n for name, n in column.value_counts(sort=False).sort(column.name).iter_rows()
-    }
-
-
-def _pages(frame: pl.DataFrame) -> Figures:
-    return {
-        "pages": len(frame),
-        "characters": int(frame["text"].str.len_chars().sum()),
-        "lines": sum(len(text.splitlines()) for text in frame["text"]),
-        "empty_pages": int((frame["text"].str.strip_chars() == "").sum()),
-        "documents": _counts(frame["document_id"]),
-    }
-
-
-def _headings(frame: pl.DataFrame) -> Figures:
-    return {
-        "headings": len(frame),
-        "continued": int((frame["line_numbers"].list.len() > 1).sum()),
-        "types": _counts(frame["type"]),
-        "documents": _counts(frame["document_id"]),
-    }
-
-
-def _hierarchy(frame: pl.DataFrame) -> Figures:
-    source = frame.filter(pl.col("kind") == "source")
-    return {
-        "nodes": len(frame),
-        "source": len(source),
-        "synthetic": _counts(frame["synthetic_type"].drop_nulls()),
-        "depths": _counts(frame["depth"]),
-    }
-
-
-def _spans(frame: pl.DataFrame) -> Figures:
-    body = frame["direct_body"].drop_nulls().struct
-    return {"spans": len(frame), "empty_bodies": int((body.field("lines") == 0).sum())}
-
-
-def _units(frame: pl.DataFrame) -> Figures:
-    ends = ("end_of_source_unit", "end_of_heading_source")
-    return {
-        "units": len(frame),
-        "sources": frame["source_key"].n_unique(),
-        "internal_boundaries": int((~frame["boundary"].is_in(ends)).sum()),
-        "kinds": _counts(frame["kind"]),
-        "boundaries": _counts(frame["boundary"]),
-        "documents": _counts(frame["document_id"]),
-    }
-
-
-def _ledger(frame: pl.DataFrame) -> Figures:
-    return {
-        "records": len(frame),
-        "classifications": _counts(frame["classification"]),
-        "reasons": _counts(frame["reason"].drop_nulls()),
-    }
-
-
-def _passages(frame: pl.DataFrame) -> Figures:
-    longest = frame["tokens"].max()
-    return {
-        "passages": len(frame),
-        "cuts_in_lines": int(frame["boundary_char"].is_not_null().sum()),
-        "with_reference_entries": int(frame["entry_first"].is_not_null().sum()),
-        "maximum_tokens": longest,
-        "at_maximum_tokens": int((frame["tokens"] == longest).sum()),
-        "retrieval_characters": int(frame["retrieval_text"].str.len_chars().sum()),
-        "citation_characters": int(frame["citation_text"].str.len_chars().sum()),
-        "kinds": _counts(frame["kind"]),
-        "boundaries": _counts(frame["boundary"]),
-        "documents": _counts(frame["document_id"]),
-    }
-
-
-_OBSERVERS: dict[str, Callable[[pl.DataFrame], Figures]] = {
-    "pages": _pages,
-    "headings": _headings,
-    "hierarchy": _hierarchy,
-    "spans": _spans,
-    "units": _units,
-    "ledger": _ledger,
-    "passages": _passages,
-}
-OBSERVED = tuple(_OBSERVERS)
+    counts = column.value_counts(sort=False).sort(column.name)
+    return {str(name): count for name, count in counts.iter_rows()}

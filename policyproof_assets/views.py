@@ -1,4 +1,4 @@
-"""What people want to see of a phase: counts, a table by document, a sample, an outline."""
+"""What people want to see of a phase: a table by document, a sample, an outline."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,8 +18,7 @@ def by_document(frame: pl.DataFrame) -> str:
 
 def sample(frame: pl.DataFrame) -> str:
     """Return a Markdown table of a few rows, spread over the frame, long values cut."""
-    step = max(1, len(frame) // _SAMPLE_ROWS)
-    rows = frame.gather_every(step).head(_SAMPLE_ROWS)
+    rows = frame.gather_every(max(1, len(frame) // _SAMPLE_ROWS)).head(_SAMPLE_ROWS)
     return markdown_table(rows.columns, rows.rows())
 
 
@@ -37,18 +36,9 @@ def outline(hierarchy: pl.DataFrame) -> str:
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a Markdown table; numbers are aligned to the right."""
-    numeric = [all(isinstance(row[i], int | float) for row in rows) for i in range(len(header))]
-    lines = [
-        _row(header),
-        _row(["---:" if is_number else "---" for is_number in numeric]),
-        *(_row([_cell(value) for value in row]) for row in rows),
-    ]
-    return "\n".join(lines)
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    """Return a Markdown table."""
+    cells = [header, ["---"] * len(header), *(map(_cell, row) for row in rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
 def _cell(value: Any) -> str:

@@ -7,19 +7,8 @@ from pathlib import Path
 
 from policyproof_assets.corpus.profiles import load_profile
 from policyproof_assets.errors import ManifestError
-from policyproof_assets.export.pages import pages
+from policyproof_assets.export import structure, units
 from policyproof_assets.export.records import Row, json_lines
-from policyproof_assets.export.structure import (
-    heading_candidates,
-    heading_hierarchy,
-    heading_spans,
-    reconstructed_headings,
-)
-from policyproof_assets.export.units import (
-    retrieval_ledger,
-    retrieval_passages,
-    retrieval_units,
-)
 from policyproof_assets.manifests import Corpus
 from policyproof_assets.project import Project
 from policyproof_assets.store import Store
@@ -38,41 +27,30 @@ def export_jsonl(name: str, root: str | None, folder: Path) -> list[Path]:
     project, store = Project(), Store(root)
     release = load_release(store, name)
     frames = {phase: store.phase_frame(entry.snapshot) for phase, entry in release.phases.items()}
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for file, records in _files(project, project.corpus(name), frames).items():
-        path = folder / file
-        with durable(path) as out:
+    files = _files(project, project.corpus(name), frames)
+    for file, records in files.items():
+        with durable(folder / file) as out:
             out.writelines(json_lines(records))
-        written.append(path)
-    return written
+    return [folder / file for file in files]
 
 
 def _files(project: Project, corpus: Corpus, frames: dict) -> dict[str, Iterable[Row]]:
-    identity = corpus.export
-    if identity is None:
+    if corpus.export is None:
         raise ManifestError(
             f"corpus {corpus.id} does not say how its export is named",
             action="add [export] with corpus_id, corpus_version and retrieved_date to its manifest",
         )
-    names = identity.corpus_id, identity.corpus_version
-    page, heading, tree = frames["pages"], frames["headings"], frames["hierarchy"]
+    names = corpus.export.model_dump()
+    pages, headings, tree = frames["pages"], frames["headings"], frames["hierarchy"]
+    profiles = {d.id: project.find(corpus, "profiles", d.profile) for d in corpus.documents}
+    extractors = {name: load_profile(path).extract.extractor for name, path in profiles.items()}
     return {
-        "pages.jsonl": pages(page, corpus, identity, _extractors(project, corpus)),
-        "heading-candidates.jsonl": heading_candidates(page, heading, *names),
-        "reconstructed-headings.jsonl": reconstructed_headings(heading, *names),
-        "heading-hierarchy.jsonl": heading_hierarchy(tree),
-        "heading-spans.jsonl": heading_spans(heading, tree, frames["spans"]),
-        "retrieval-units.jsonl": retrieval_units(frames["units"]),
-        "retrieval-coordinate-ledger.jsonl": retrieval_ledger(frames["ledger"]),
-        "retrieval-passages.jsonl": retrieval_passages(frames["passages"]),
-    }
-
-
-def _extractors(project: Project, corpus: Corpus) -> dict[str, str]:
-    return {
-        document.id: load_profile(
-            project.find(corpus, "profiles", document.profile)
-        ).extract.extractor
-        for document in corpus.documents
+        "pages.jsonl": structure.pages(pages, names, corpus, extractors),
+        "heading-candidates.jsonl": structure.heading_candidates(headings, names, pages),
+        "reconstructed-headings.jsonl": structure.reconstructed_headings(headings, names),
+        "heading-hierarchy.jsonl": structure.heading_hierarchy(tree),
+        "heading-spans.jsonl": structure.heading_spans(tree, headings, frames["spans"]),
+        "retrieval-units.jsonl": units.retrieval_units(frames["units"]),
+        "retrieval-coordinate-ledger.jsonl": units.retrieval_ledger(frames["ledger"]),
+        "retrieval-passages.jsonl": units.retrieval_passages(frames["passages"]),
     }

@@ -16,12 +16,12 @@ def records(structures, accepted_pages, corpus):
         pl.concat(getattr(s, name) for s in structures.values())
         for name in ("headings", "hierarchy", "spans")
     )
-    identity = corpus.export.corpus_id, corpus.export.corpus_version
+    identity = corpus.export.model_dump()
     return {
-        "heading-candidates": export.heading_candidates(accepted_pages, headings, *identity),
-        "reconstructed-headings": export.reconstructed_headings(headings, *identity),
+        "heading-candidates": export.heading_candidates(headings, identity, accepted_pages),
+        "reconstructed-headings": export.reconstructed_headings(headings, identity),
         "heading-hierarchy": export.heading_hierarchy(hierarchy),
-        "heading-spans": export.heading_spans(headings, hierarchy, spans),
+        "heading-spans": export.heading_spans(hierarchy, headings, spans),
     }
 
 
@@ -41,7 +41,7 @@ def test_the_file_is_the_accepted_one_to_the_byte(name, records, accepted, manif
 
 def test_a_span_that_ends_with_the_document_ends_after_its_last_line(structures):
     for s in structures.values():
-        last = list(export.heading_spans(s.headings, s.hierarchy, s.spans))[-1]
+        last = list(export.heading_spans(s.hierarchy, s.headings, s.spans))[-1]
         end = last["direct_body"]["end_boundary"]
         assert end["kind"] == "after_document_line"
         assert (end["coordinate"]["page_number"], end["coordinate"]["line_number"]) == (
