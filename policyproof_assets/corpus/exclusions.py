@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, Self
 
-import polars as pl
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from policyproof_assets.corpus import roles
 from policyproof_assets.corpus.lines import Lines
-from policyproof_assets.corpus.recitals import Recitals, check_format
+from policyproof_assets.corpus.recitals import Recitals
 
 FURNITURE = "excluded_page_furniture"
 FRONT_MATTER = "excluded_frontmatter_metadata"
@@ -38,11 +37,22 @@ class LineRule(_Rules):
     division: str | None = None
 
     @model_validator(mode="after")
-    def _usable(self) -> LineRule:
-        values = dict.fromkeys([*self.pattern.groupindex, "slug"], "")
-        check_format(self.reason, values)
-        check_format(self.division or "", values)
+    def _names_groups(self) -> Self:
+        names = re.findall(r"\{(.*?)\}", f"{self.reason} {self.division}")
+        if unknown := set(names).difference(self.pattern.groupindex, ["slug"]):
+            raise ValueError(f"the pattern has no group {', '.join(sorted(unknown))}")
         return self
+
+    def exclusion(self, lines: Lines, position: int, classification: str) -> Exclusion | None:
+        """Return why the line at ``position`` is left out, if the rule says so."""
+        page = lines.on_page(lines.page[position])
+        match = self.pattern.fullmatch(lines.text[position].strip())
+        if match is None or position != {"first": page[0], "last": page[-1]}.get(self.at, position):
+            return None
+        slug = re.sub(r"[^a-z0-9]+", "-", match[0].lower()).strip("-")
+        values = {**match.groupdict(), "slug": slug}
+        division = self.division and self.division.format(**values)
+        return Exclusion(classification, self.reason.format(**values), division)
 
 
 class RegionRule(_Rules):
@@ -53,16 +63,15 @@ class RegionRule(_Rules):
 
 
 class LedgerRules(_Rules):
-    """Which lines are not content, in the order they are tried.
+    """Which lines are not content; where several rules fit, the one named first gives the reason.
 
-    ``furniture`` before all, then what precedes the first heading if ``front_matter`` gives it a
-    reason (else it becomes a source of its own), blank lines, footnotes among recitals,
-    ``regions``, and single lines of ``structure``.
+    ``furniture``, then what precedes the first heading if ``front_matter`` gives it a reason (else
+    it becomes a source of its own), blank lines, ``footnotes`` among recitals, ``regions``, and
+    single lines of ``structure``.
     """
 
     furniture: tuple[LineRule, ...] = ()
     front_matter: str | None = None
-    blank: str = "blank_source_line"
     footnotes: str = "numbered_reference_region"
     regions: tuple[RegionRule, ...] = ()
     structure: tuple[LineRule, ...] = ()
@@ -76,96 +85,63 @@ class Exclusion(NamedTuple):
     division: str | None = None
 
 
-def heading_positions(lines: Lines, headings: pl.DataFrame) -> list[range]:
-    """Return the positions of each heading: rows of HEADINGS, or source rows of HIERARCHY."""
-    rows = headings.select("page", "start_line", "end_line").iter_rows()
-    return [
-        range(lines.position(page, start), lines.position(page, end) + 1)
-        for page, start, end in rows
-    ]
+#: Roles of lines that are no content, with their classification and reason.
+_ROLES = {
+    roles.FURNITURE: Exclusion(FURNITURE, "repeated_on_pages"),
+    roles.CONTENTS: Exclusion(STRUCTURE, "list_of_contents"),
+    roles.METADATA: Exclusion(FRONT_MATTER, "document_metadata"),
+    roles.SEPARATOR: Exclusion(STRUCTURE, "separator"),
+}
 
 
 def exclude_lines(
     lines: Lines,
-    headings: Iterable[range],
+    headings: Sequence[range],
     recitals: Recitals,
     body_start: int,
     rules: LedgerRules,
 ) -> dict[int, Exclusion]:
     """Return the excluded positions with their reasons.
 
-    ``headings`` are the positions of each heading, ``body_start`` the first position of any logical
-    source. A heading's own lines are only excluded where blank.
+    ``headings`` are the positions of each heading, ``body_start`` the first of any logical source.
+    A heading's own lines are only excluded where blank.
     """
-    headings = list(headings)
     inside = {position for heading in headings for position in heading}
-    found = _match(lines, rules.furniture, FURNITURE, inside) | _by_layout(lines, inside)
+    outside = [position for position in range(len(lines)) if position not in inside]
+    # What comes later takes precedence.
+    found = _match(lines, outside, rules.structure, STRUCTURE)
+    found |= _regions(lines, headings, rules.regions)
+    found |= dict.fromkeys(recitals.notes, Exclusion(REFERENCE, rules.footnotes))
+    blanks = (i for i, text in enumerate(lines.text) if not text.strip())
+    found |= dict.fromkeys(blanks, Exclusion(BLANK, "blank_source_line"))
     if rules.front_matter is not None:
-        front = Exclusion(FRONT_MATTER, rules.front_matter)
-        found = dict.fromkeys(range(body_start), front) | found
-    blank = Exclusion(BLANK, rules.blank)
-    blanks = {i: blank for i, text in enumerate(lines.text) if not text.strip()}
-    notes = dict.fromkeys(recitals.notes, Exclusion(REFERENCE, rules.footnotes))
-    regions = _regions(lines, headings, rules.regions)
-    structure = _match(lines, rules.structure, STRUCTURE, inside)
-    return structure | regions | notes | blanks | found
-
-
-#: Roles of lines that are no content, with their classification and reason.
-_ROLES = {
-    roles.FURNITURE: (FURNITURE, "repeated_on_pages"),
-    roles.CONTENTS: (STRUCTURE, "list_of_contents"),
-    roles.METADATA: (FRONT_MATTER, "document_metadata"),
-    roles.SEPARATOR: (STRUCTURE, "separator"),
-}
-
-
-def _by_layout(lines: Lines, skip: set[int]) -> dict[int, Exclusion]:
-    """Return the lines whose role, where the pages carry a layout, is not content."""
-    return {
-        position: Exclusion(*_ROLES[layout["role"]])
-        for position, layout in enumerate(lines.layout or ())
-        if layout["role"] in _ROLES and position not in skip
-    }
-
-
-def _match(
-    lines: Lines, rules: Iterable[LineRule], classification: str, skip: set[int]
-) -> dict[int, Exclusion]:
-    rules = tuple(rules)
-    found: dict[int, Exclusion] = {}
-    for position, text in enumerate(lines.text):
-        if position in skip:
-            continue
-        for rule in rules:
-            match = rule.pattern.fullmatch(text.strip())
-            if match and _stands(lines, position, rule.at):
-                found[position] = _exclusion(match, rule, classification)
-                break
+        found |= dict.fromkeys(range(body_start), Exclusion(FRONT_MATTER, rules.front_matter))
+    found |= _match(lines, outside, rules.furniture, FURNITURE)
+    if lines.layout is not None:
+        shown = {i: _ROLES.get(lines.layout[i]["role"]) for i in outside}
+        found |= {position: exclusion for position, exclusion in shown.items() if exclusion}
     return found
 
 
-def _stands(lines: Lines, position: int, at: str) -> bool:
-    page = lines.on_page(lines.page[position])
-    return at == "any" or position == (page[0] if at == "first" else page[-1])
-
-
-def _exclusion(match: re.Match[str], rule: LineRule, classification: str) -> Exclusion:
-    slug = re.sub(r"[^a-z0-9]+", "-", match[0].lower()).strip("-")
-    values = {**match.groupdict(), "slug": slug}
-    division = rule.division and rule.division.format(**values)
-    return Exclusion(classification, rule.reason.format(**values), division)
+def _match(
+    lines: Lines, positions: Iterable[int], rules: Sequence[LineRule], classification: str
+) -> dict[int, Exclusion]:
+    found: dict[int, Exclusion] = {}
+    for position in positions:
+        hits = (rule.exclusion(lines, position, classification) for rule in rules)
+        if exclusion := next(filter(None, hits), None):
+            found[position] = exclusion
+    return found
 
 
 def _regions(
-    lines: Lines, headings: list[range], rules: Iterable[RegionRule]
+    lines: Lines, headings: Sequence[range], rules: Iterable[RegionRule]
 ) -> dict[int, Exclusion]:
-    stops = sorted(heading.start for heading in headings)
     found: dict[int, Exclusion] = {}
     for rule in rules:
         for position, text in enumerate(lines.text):
             if position not in found and rule.start.fullmatch(text.strip()):
-                stop = next((s for s in stops if s > position), len(lines))
+                stop = min((h.start for h in headings if h.start > position), default=len(lines))
                 exclusion = Exclusion(STRUCTURE, rule.reason)
                 found |= dict.fromkeys(range(position, stop), exclusion)
     return found

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from string import Formatter
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from policyproof_assets.corpus.auto import LayoutHeadingRules, find_layout_headings
 from policyproof_assets.corpus.hyphens import Hyphens
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.corpus.reviews import Review, Rows
-from policyproof_assets.schemas import HEADINGS, conform
+from policyproof_assets.schemas import HEADINGS
 
 if TYPE_CHECKING:
     from policyproof_assets.corpus.profiles import Profile
-
-_REVIEWED = ("heading", "not_heading", "keep_hyphen", "correct_text")
 
 
 class _Model(BaseModel):
@@ -37,8 +34,8 @@ class HeadingPattern(_Model):
     #: What belongs to the heading below its first line: nothing, one line, all lines until a body
     #: opens, or all lines until one ends a sentence.
     continuation: Literal["none", "title_line", "until_body", "until_sentence_end"] = "none"
-    #: How the heading reads: of {lines}, or of {marker} (the first line) and {title} (the others).
-    form: str = "{lines}"
+    #: How the heading reads: of its lines, or of the first line and the others.
+    form: Literal["{lines}", "{marker} {title}", "{marker} — {title}"] = "{lines}"
     #: The name under which records say how the heading was put together.
     method: str = "single_line"
     #: Only below a heading of one of these types.
@@ -46,12 +43,17 @@ class HeadingPattern(_Model):
     #: Not on a page below a heading of one of these types, where the line is a reference.
     not_below_on_page: tuple[str, ...] = ()
 
-    @model_validator(mode="after")
-    def _form_is_known(self) -> Self:
-        fields = {name for _, name, _, _ in Formatter().parse(self.form) if name is not None}
-        if fields not in ({"lines"}, {"marker", "title"}):
-            raise ValueError("form holds either {lines} or both {marker} and {title}")
-        return self
+    def is_complete(self, texts: Sequence[str]) -> bool:
+        """Tell whether a heading that has the lines ``texts`` cannot go on."""
+        match self.continuation:
+            case "none":
+                return True
+            case "title_line":
+                return len(texts) > 1
+            case "until_sentence_end":
+                return _SENTENCE_END.search(texts[-1]) is not None
+            case "until_body":
+                return False
 
 
 class Repair(_Model):
@@ -67,28 +69,17 @@ class HeadingRules(_Model):
     patterns: tuple[HeadingPattern, ...] = Field(min_length=1)
     #: A longer line is prose.
     max_chars: PositiveInt = 180
-    #: A page with such a line lists headings and has none.
-    skip_page: re.Pattern[str] = re.compile(r"(?i)(table of )?contents")
     #: Lines of the page's frame or of a table's; no heading begins with or continues over one.
     furniture: tuple[re.Pattern[str], ...] = ()
     #: Lines that open the body below a heading.
     body: tuple[re.Pattern[str], ...] = ()
     repairs: tuple[Repair, ...] = ()
 
-    def ends_heading(self, text: str) -> bool:
-        """Tell whether the heading above the line ``text`` cannot continue with it."""
-        return any(p.fullmatch(text) for p in (*self.furniture, *self.body))
-
-    def form_of(self, kind: str) -> HeadingPattern:
-        """Return the pattern a reviewed heading of type ``kind`` is read by."""
-        for pattern in self.patterns:
-            if pattern.type == kind:
-                return pattern
-        return HeadingPattern(type=kind, pattern=re.compile(""))
-
 
 #: A line that ends so ends a sentence, closing quotes and brackets included.
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*$")
+#: A page with such a line lists headings and has none.
+_CONTENTS = re.compile(r"(?i)(table of )?contents")
 
 
 def find_headings(lines: Lines, profile: Profile, review: Review) -> pl.DataFrame:
@@ -98,17 +89,15 @@ def find_headings(lines: Lines, profile: Profile, review: Review) -> pl.DataFram
     changes nothing.
     """
     rules = profile.headings
-    rows = review.of(lines, *_REVIEWED)
+    rows = review.of(lines, "heading", "not_heading", "keep_hyphen", "correct_text")
     if isinstance(rules, LayoutHeadingRules):
         headings = find_layout_headings(lines, rules, rows)
-        rows.finish()
-        return headings
-    reader = _Reader(lines, rules, rows)
-    found = list(reader.headings())
+    else:
+        found = _Reader(lines, rules, rows).headings()
+        numbered = [{**heading, "order": order} for order, heading in enumerate(found, start=1)]
+        headings = pl.DataFrame(numbered, schema=HEADINGS)
     rows.finish()
-    for order, heading in enumerate(found, start=1):
-        heading["order"] = order
-    return conform(pl.DataFrame(found, schema=HEADINGS), HEADINGS)
+    return headings
 
 
 @dataclass
@@ -121,17 +110,19 @@ class _Reader:
         self.texts = [" ".join(text.split()) for text in self.lines.text]
         self.hyphens = Hyphens(self.texts)
 
-    def headings(self) -> Iterator[dict[str, object]]:
+    def headings(self) -> list[dict[str, object]]:
         firsts = self._first_lines()
-        for position, pattern in firsts.items():
-            yield self._heading(self._extent(position, pattern, firsts), pattern)
+        return [
+            self._heading(self._extent(position, pattern, firsts), pattern)
+            for position, pattern in firsts.items()
+        ]
 
     def _first_lines(self) -> dict[int, HeadingPattern]:
         firsts: dict[int, HeadingPattern] = {}
-        above: set[str] = set()
+        above: set[str] = set()  # types of headings
         for page in self.lines.pages:
             positions = self.lines.on_page(page)
-            if any(self.rules.skip_page.fullmatch(self.texts[i]) for i in positions):
+            if any(_CONTENTS.fullmatch(self.texts[i]) for i in positions):
                 continue
             on_page: set[str] = set()
             for position in positions:
@@ -146,7 +137,7 @@ class _Reader:
     ) -> HeadingPattern | None:
         coordinate, text = self.lines.coordinate(position), self.texts[position]
         if reviewed := self.rows.take("heading", *coordinate):
-            return self.rules.form_of(reviewed.type)
+            return self._pattern_of(reviewed.type)
         if len(text) > self.rules.max_chars or _any(self.rules.furniture, text):
             return None
         for pattern in self.rules.patterns:
@@ -158,6 +149,11 @@ class _Reader:
                 return None if self.rows.take("not_heading", *coordinate) else pattern
         return None
 
+    def _pattern_of(self, kind: str) -> HeadingPattern:
+        """Return the pattern a reviewed heading of type ``kind`` is read by."""
+        known = (pattern for pattern in self.rules.patterns if pattern.type == kind)
+        return next(known, HeadingPattern(type=kind, pattern=re.compile("")))
+
     def _extent(
         self, first: int, pattern: HeadingPattern, firsts: dict[int, HeadingPattern]
     ) -> list[int]:
@@ -165,31 +161,18 @@ class _Reader:
         extent = [first]
         for position in range(first + 1, self.lines.on_page(self.lines.page[first]).stop):
             text = self.texts[position]
-            if self._is_complete(extent, pattern) or position in firsts:
+            if position in firsts or _any((*self.rules.furniture, *self.rules.body), text):
                 break
-            if self.rules.ends_heading(text):
+            if pattern.is_complete([self.texts[i] for i in extent]):
                 break
             if text:
                 extent.append(position)
         return extent
 
-    def _is_complete(self, extent: list[int], pattern: HeadingPattern) -> bool:
-        match pattern.continuation:
-            case "none":
-                return True
-            case "title_line":
-                return len(extent) > 1
-            case "until_sentence_end":
-                return _SENTENCE_END.search(self.texts[extent[-1]]) is not None
-            case "until_body":
-                return False
-
     def _heading(self, extent: list[int], pattern: HeadingPattern) -> dict[str, object]:
         texts = [self.texts[i] for i in extent]
-        titled = "{title}" in pattern.form
         return {
             "document_id": self.lines.document_id,
-            "order": 0,
             "type": pattern.type,
             "page": self.lines.page[extent[0]],
             "start_line": self.lines.line[extent[0]],
@@ -197,7 +180,7 @@ class _Reader:
             "line_numbers": [self.lines.line[i] for i in extent],
             "source_lines": texts,
             "marker": texts[0],
-            "title": " ".join(texts[1:]) if titled else "",
+            "title": " ".join(texts[1:]) if "{title}" in pattern.form else "",
             "text": self._normal(extent, pattern),
             "method": pattern.method,
         }
@@ -216,12 +199,9 @@ class _Reader:
         text = ""
         for before, position in pairwise((extent[0], *extent)):
             line = self._corrected(position)
-            if not self.hyphens.is_wrap(text, line):
-                text += f" {line}"
-            elif self._keeps_hyphen(text, line, before):
-                text += line
-            else:
-                text = text[:-1] + line
+            is_wrap = self.hyphens.is_wrap(text, line)
+            reviewed = is_wrap and self.rows.take("keep_hyphen", *self.lines.coordinate(before))
+            text = f"{text}{line}" if reviewed else self.hyphens.joined(text, line)
         return text.strip()
 
     def _corrected(self, position: int) -> str:
@@ -229,10 +209,6 @@ class _Reader:
         text = self.texts[position]
         return text.replace(row.text, row.replacement) if row else text
 
-    def _keeps_hyphen(self, text: str, line: str, before: int) -> bool:
-        reviewed = self.rows.take("keep_hyphen", *self.lines.coordinate(before))
-        return reviewed is not None or self.hyphens.belongs_to_word(text, line)
 
-
-def _any(patterns: tuple[re.Pattern[str], ...], text: str) -> bool:
+def _any(patterns: Sequence[re.Pattern[str]], text: str) -> bool:
     return any(pattern.fullmatch(text) for pattern in patterns)

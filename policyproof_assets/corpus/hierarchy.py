@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
 from policyproof_assets.errors import ProvenanceError
-from policyproof_assets.schemas import HIERARCHY, conform
+from policyproof_assets.schemas import HIERARCHY
 
 if TYPE_CHECKING:
     from policyproof_assets.corpus.profiles import Profile
@@ -39,6 +40,15 @@ class NodeRule(_Model):
     #: Within what the numbers must ascend.
     ascending: Literal["document", "parent"] | None = None
 
+    def key(self, text: str) -> Key:
+        """Return a heading's number as comparable parts, its group first if it has one."""
+        match = self.number.match(text) if self.number else None
+        if match is None:
+            return ()
+        named = match.groupdict()
+        parts = tuple(_ordinal(part, self.numerals) for part in named["number"].split("."))
+        return (named["group"], *parts) if named.get("group") else parts
+
 
 class Container(_Model):
     """A level of a scheme that is made where the document does not print it."""
@@ -55,6 +65,13 @@ class Container(_Model):
     #: An open heading that reads so stands for the container; {group} is filled in.
     printed: str | None = None
 
+    def is_printed(self, node: _Node, key: Key) -> bool:
+        """Tell whether the open ``node`` stands for the container with the number ``key``."""
+        if node.scheme == self.scheme and node.key == key:
+            return True
+        pattern = (self.printed or "").replace("{group}", re.escape(str(key[0])))
+        return bool(self.printed and re.fullmatch(pattern, node.heading))
+
 
 class HierarchyRules(_Model):
     """The section [hierarchy] of a profile."""
@@ -64,17 +81,15 @@ class HierarchyRules(_Model):
 
     def rule(self, kind: str) -> NodeRule:
         """Return the rule for headings of type ``kind``; by default they stand at the top."""
-        for rule in self.nodes:
-            if rule.type == kind:
-                return rule
-        return NodeRule(type=kind, level=1)
+        known = (rule for rule in self.nodes if rule.type == kind)
+        return next(known, NodeRule(type=kind, level=1))
 
     def container_of(self, scheme: str | None, key: Key) -> tuple[str | None, str | None]:
         """Return group and number of the innermost container that ``key`` is in or is."""
         parts = max((c.parts for c in self.containers if c.scheme == scheme), default=0)
         if not parts or not key:
             return None, None
-        return str(key[0]), ".".join(str(part) for part in key[1:parts]) or None
+        return str(key[0]), _print(key[1:parts]) or None
 
 
 def build_hierarchy(headings: pl.DataFrame, profile: Profile) -> pl.DataFrame:
@@ -86,11 +101,11 @@ def build_hierarchy(headings: pl.DataFrame, profile: Profile) -> pl.DataFrame:
     tree = _Tree(profile.hierarchy)
     for heading in headings.sort("order").iter_rows(named=True):
         tree.add(heading)
-    return conform(pl.DataFrame(tree.rows, schema=HIERARCHY), HIERARCHY)
+    return pl.DataFrame(tree.rows, schema=HIERARCHY)
 
 
 @dataclass(frozen=True)
-class _Open:
+class _Node:
     """A node that may still get children."""
 
     node_id: str
@@ -104,59 +119,42 @@ class _Open:
 class _Tree:
     rules: HierarchyRules
     rows: list[dict[str, Any]] = field(default_factory=list)
-    open: list[_Open] = field(default_factory=list)
+    open: list[_Node] = field(default_factory=list)
     last: dict[tuple[object, ...], Key] = field(default_factory=dict)
-    made: set[str] = field(default_factory=set)
 
     def add(self, heading: dict[str, Any]) -> None:
         """Append the node of ``heading``, and the containers it needs before it."""
         rule = self.rules.rule(heading["type"])
-        key = _key(rule, heading["text"])
+        key = rule.key(heading["text"])
         level = rule.level + (len(key) if rule.scheme else 0)
         self._close(level, rule.scheme, key)
-        if rule.scheme:
-            self._add_containers(rule.scheme, key, heading)
-        node = _Open(_source_id(heading), heading["text"], level, rule.scheme, key)
-        self._check_order(rule, key, node)
-        self._append(
-            node,
-            kind="source",
-            marker=heading["marker"],
-            type=heading["type"],
-            page=heading["page"],
-            start_line=heading["start_line"],
-            end_line=heading["end_line"],
-        )
+        for container in self.rules.containers:
+            if container.scheme == rule.scheme and container.parts < len(key):
+                self._add_container(container, key[: container.parts], heading)
+        page, line = heading["page"], heading["start_line"]
+        node_id = f"source:{heading['document_id']}:page-{page:04d}:line-{line:04d}"
+        node = _Node(node_id, heading["text"], level, rule.scheme, key)
+        self._check_order(rule, node)
+        copied = ("document_id", "marker", "type", "page", "start_line", "end_line")
+        self._append(node, kind="source", **{name: heading[name] for name in copied})
 
     def _close(self, level: int, scheme: str | None, key: Key) -> None:
-        while self.open and (
-            self.open[-1].level >= level
-            or (scheme and self.open[-1].scheme == scheme and not _above(self.open[-1].key, key))
-        ):
+        """Close the nodes that cannot hold one of this level and number."""
+        while self.open:
+            node = self.open[-1]
+            other = scheme and node.scheme == scheme and key[: len(node.key)] != node.key
+            if node.level < level and not other:
+                return
             self.open.pop()
 
-    def _add_containers(self, scheme: str, key: Key, heading: dict[str, Any]) -> None:
-        for container in self.rules.containers:
-            if container.scheme != scheme or container.parts >= len(key):
-                continue
-            wanted = key[: container.parts]
-            if any(self._stands_for(node, container, wanted) for node in self.open):
-                continue
-            self._close(container.level, scheme, wanted)
-            self._add_container(container, wanted, heading)
-
-    @staticmethod
-    def _stands_for(node: _Open, container: Container, key: Key) -> bool:
-        if node.scheme == container.scheme and node.key == key:
-            return True
-        printed = (container.printed or "").replace("{group}", re.escape(str(key[0])))
-        return bool(container.printed and re.fullmatch(printed, node.heading))
-
     def _add_container(self, container: Container, key: Key, heading: dict[str, Any]) -> None:
+        if any(container.is_printed(node, key) for node in self.open):
+            return
+        self._close(container.level, container.scheme, key)
         group, number = self.rules.container_of(container.scheme, key)
         document, parts = heading["document_id"], ":".join(str(part).lower() for part in key)
         node_id = f"synthetic:{document}:{container.slug}:{parts}"
-        if node_id in self.made:
+        if any(row["node_id"] == node_id for row in self.rows):
             raise ProvenanceError(
                 f"{document}: {container.slug} {parts} begins again at page {heading['page']}, "
                 f"line {heading['start_line']}",
@@ -164,10 +162,10 @@ class _Tree:
                 found=heading["text"],
                 action="check that no page is missing or out of order",
             )
-        self.made.add(node_id)
         text = container.heading.format(group=group, number=number)
         self._append(
-            _Open(node_id, text, container.level, container.scheme, key),
+            _Node(node_id, text, container.level, container.scheme, key),
+            document_id=document,
             kind="synthetic",
             synthetic_type=container.type,
             marker=text,
@@ -175,69 +173,45 @@ class _Tree:
             anchor_line=heading["start_line"],
         )
 
-    def _append(self, node: _Open, **values: object) -> None:
+    def _append(self, node: _Node, **values: object) -> None:
         group, number = self.rules.container_of(node.scheme, node.key)
-        row: dict[str, Any] = dict.fromkeys(HIERARCHY)
-        row.update(
-            document_id=node.node_id.split(":")[1],
-            node_id=node.node_id,
-            order=len(self.rows) + 1,
-            depth=len(self.open) + 1,
-            parent_id=self.open[-1].node_id if self.open else None,
-            ancestors=[above.node_id for above in self.open],
-            path=[*(above.heading for above in self.open), node.heading],
-            heading=node.heading,
-            group=group,
-            number=number,
-            **values,
-        )
-        self.rows.append(row)
+        ancestors = [above.node_id for above in self.open]
         self.open.append(node)
+        row = {
+            "node_id": node.node_id,
+            "order": len(self.rows) + 1,
+            "depth": len(self.open),
+            "parent_id": ancestors[-1] if ancestors else None,
+            "ancestors": ancestors,
+            "path": [above.heading for above in self.open],
+            "heading": node.heading,
+            "group": group,
+            "number": number,
+        }
+        self.rows.append(row | values)
 
-    def _check_order(self, rule: NodeRule, key: Key, node: _Open) -> None:
-        if not rule.ascending or not key:
+    def _check_order(self, rule: NodeRule, node: _Node) -> None:
+        if not rule.ascending or not node.key:
             return
         parent = self.open[-1].node_id if self.open and rule.ascending == "parent" else None
-        group = key[0] if isinstance(key[0], str) else None
+        group = node.key[0] if isinstance(node.key[0], str) else None
         scope = (rule.scheme or rule.type, group, parent)
         before = self.last.get(scope)
-        if before is not None and before >= key:
+        if before is not None and before >= node.key:
             raise ProvenanceError(
                 f"{node.node_id}: the heading is out of its numerical order",
                 expected=f"a number after {_print(before)}",
                 found=node.heading,
                 action="check that no page is missing or out of order",
             )
-        self.last[scope] = key
-
-
-def _source_id(heading: dict[str, Any]) -> str:
-    page, line = heading["page"], heading["start_line"]
-    return f"source:{heading['document_id']}:page-{page:04d}:line-{line:04d}"
-
-
-def _key(rule: NodeRule, text: str) -> Key:
-    """Return a heading's number as comparable parts, its group first if it has one."""
-    match = rule.number.match(text) if rule.number else None
-    if match is None:
-        return ()
-    named = match.groupdict()
-    parts = tuple(_ordinal(part, rule.numerals) for part in named["number"].split("."))
-    return (named["group"], *parts) if named.get("group") else parts
+        self.last[scope] = node.key
 
 
 def _ordinal(text: str, numerals: str) -> int:
     if numerals == "roman":
         digits = [_ROMAN[letter] for letter in text.upper()]
-        smaller = [a < b for a, b in zip(digits, [*digits[1:], 0], strict=True)]
-        return sum(-d if s else d for d, s in zip(digits, smaller, strict=True))
-    if numerals == "letter":
-        return ord(text.upper()) - ord("A") + 1
-    return int(text)
-
-
-def _above(key: Key, other: Key) -> bool:
-    return len(key) < len(other) and other[: len(key)] == key
+        return sum(-a if a < b else a for a, b in pairwise([*digits, 0]))
+    return ord(text.upper()) if numerals == "letter" else int(text)
 
 
 def _print(key: Key) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_LAST = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
-_FIRST = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_LAST = re.compile(rf"({_WORD.pattern})-$")
 
 
 class Hyphens:
@@ -29,7 +28,7 @@ class Hyphens:
         It is where the document never prints the two halves as one word, and prints either the
         hyphenated word or both halves by themselves.
         """
-        left, right = _LAST.search(before), _FIRST.match(after)
+        left, right = _LAST.search(before), _WORD.match(after)
         if not left or not right:
             return False
         halves = left[1].lower(), right[0].lower()
@@ -37,17 +36,15 @@ class Hyphens:
             return False
         return "-".join(halves) in self._words or self._words.issuperset(halves)
 
+    def joined(self, before: str, after: str) -> str:
+        """Join two lines, by a space but where a word goes on."""
+        if not self.is_wrap(before, after):
+            return f"{before} {after}"
+        return (before if self.belongs_to_word(before, after) else before[:-1]) + after
+
     def join(self, texts: Sequence[str]) -> str:
         """Join the lines of one paragraph or heading, white space collapsed."""
-        joined = ""
-        for text in texts:
-            if not self.is_wrap(joined, text):
-                joined += f" {text}"
-            elif self.belongs_to_word(joined, text):
-                joined += text
-            else:
-                joined = joined[:-1] + text
-        return " ".join(joined.split())
+        return " ".join(reduce(self.joined, texts, "").split())
 
     @cached_property
     def _words(self) -> frozenset[str]:

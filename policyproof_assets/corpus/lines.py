@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -31,35 +32,32 @@ class Lines:
     def from_pages(cls, frame: pl.DataFrame) -> Lines:
         """Split the pages of one document (columns of PAGES, any order) into lines.
 
-        Raises ProvenanceError if the frame holds no document, several, or a page twice.
+        Raises ProvenanceError if a page's layout is not that of its lines.
         """
-        documents = frame["document_id"].unique().sort().to_list()
-        if len(documents) != 1:
-            raise ProvenanceError(
-                "lines are of one document", expected="1 document id", found=documents
-            )
-        frame = frame.sort("page")
-        if not frame["page"].is_unique().all():
-            raise ProvenanceError(f"{documents[0]}: a page occurs twice")
-        texts = [text.splitlines() for text in frame["text"]]
-        return cls(
-            document_id=documents[0],
-            page=tuple(p for p, rows in zip(frame["page"], texts, strict=True) for _ in rows),
-            line=tuple(i for rows in texts for i in range(1, len(rows) + 1)),
-            text=tuple(row for rows in texts for row in rows),
-            layout=_layout(documents[0], frame, texts),
-        )
+        rows: list[tuple[int, int, str]] = []
+        layout: list[dict[str, Any]] = []
+        document_id = frame["document_id"][0]
+        has_layout = frame["layout"].null_count() < len(frame)
+        for page, text, marks in frame.sort("page").select("page", "text", "layout").iter_rows():
+            texts = text.splitlines()
+            rows += [(page, line, text) for line, text in enumerate(texts, 1)]
+            layout += marks or ()
+            if has_layout and len(layout) != len(rows):
+                raise ProvenanceError(
+                    f"{document_id}: the layout of page {page} is not that of its lines",
+                    expected=f"{len(texts)} lines",
+                    found=len(marks or ()),
+                )
+        columns = zip(*rows, strict=True) if rows else ((), (), ())
+        return cls(document_id, *columns, layout=tuple(layout) if has_layout else None)
 
     def __len__(self) -> int:
         return len(self.text)
 
     @cached_property
     def _ranges(self) -> dict[int, range]:
-        counts, ranges, start = Counter(self.page), {}, 0
-        for page, count in counts.items():
-            ranges[page] = range(start, start + count)
-            start += count
-        return ranges
+        starts = [i for i, line in enumerate(self.line) if line == 1]
+        return {self.page[a]: range(a, b) for a, b in pairwise([*starts, len(self)])}
 
     @property
     def pages(self) -> tuple[int, ...]:
@@ -68,12 +66,9 @@ class Lines:
 
     def on_page(self, page: int) -> range:
         """Return the positions of the lines of ``page``; ProvenanceError if it has none."""
-        try:
-            return self._ranges[page]
-        except KeyError:
-            raise ProvenanceError(
-                f"{self.document_id}: no line on page {page}", expected=self._extent(), found=page
-            ) from None
+        if page not in self._ranges:
+            raise ProvenanceError(f"{self.document_id}: no line on page {page}")
+        return self._ranges[page]
 
     def position(self, page: int, line: int) -> int:
         """Return the position of (``page``, ``line``); ProvenanceError if there is no such line."""
@@ -90,29 +85,41 @@ class Lines:
         """Return the (page, line) of ``position``."""
         return self.page[position], self.line[position]
 
-    def slice(self, first_page: int, last_page: int) -> Lines:
-        """Return the lines of the pages ``first_page`` to ``last_page``, both included."""
-        start, stop = self.on_page(first_page).start, self.on_page(last_page).stop
-        part = slice(start, stop)
-        layout = self.layout and self.layout[part]
-        return Lines(self.document_id, self.page[part], self.line[part], self.text[part], layout)
+    def segments(self, positions: Iterable[int]) -> list[dict[str, Any]]:
+        """Return a row of SEGMENT for every run of adjacent lines of one page."""
+        runs: list[tuple[int, int]] = []
+        for position in positions:
+            if runs and self._adjacent(runs[-1][1], position):
+                runs[-1] = (runs[-1][0], position)
+            else:
+                runs.append((position, position))
+        return [self.extent(*run) for run in runs]
 
-    def _extent(self) -> str:
-        pages = self.pages
-        return f"pages {pages[0]} to {pages[-1]}" if pages else "a page with text"
+    def extent(self, first: int, last: int) -> dict[str, Any]:
+        """Return the positions ``first`` to ``last`` (included) under the names of SEGMENT."""
+        start, end = self.coordinate(first), self.coordinate(last)
+        return {
+            "start_page": start[0],
+            "start_line": start[1],
+            "end_page": end[0],
+            "end_line": end[1],
+        }
 
+    def positions_of(self, segments: Iterable[Mapping[str, Any]]) -> list[int]:
+        """Return the positions of all lines of rows of SEGMENT, SLICE or SPAN, in order."""
+        found: list[int] = []
+        for row in segments:
+            start = self.position(row["start_page"], row["start_line"])
+            found += range(start, self.position(row["end_page"], row["end_line"]) + 1)
+        return found
 
-def _layout(
-    document_id: str, frame: pl.DataFrame, texts: list[list[str]]
-) -> tuple[dict[str, Any], ...] | None:
-    if "layout" not in frame.columns or frame["layout"].null_count() == len(frame):
-        return None
-    rows = [layout or [] for layout in frame["layout"].to_list()]
-    for page, row, text in zip(frame["page"], rows, texts, strict=True):
-        if len(row) != len(text):
-            raise ProvenanceError(
-                f"{document_id}: the layout of page {page} is not that of its lines",
-                expected=f"{len(text)} lines",
-                found=len(row),
-            )
-    return tuple(line for row in rows for line in row)
+    def joined(self, positions: Sequence[int], texts: Sequence[str]) -> str:
+        """Join the texts of lines: a blank line where lines of one page are not adjacent."""
+        text = texts[0]
+        for (before, after), following in zip(pairwise(positions), texts[1:], strict=True):
+            gap = self.page[before] == self.page[after] and not self._adjacent(before, after)
+            text += ("\n\n" if gap else "\n") + following
+        return text
+
+    def _adjacent(self, before: int, after: int) -> bool:
+        return after == before + 1 and self.page[before] == self.page[after]

@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from policyproof_assets.corpus.exclusions import (
-    Exclusion,
-    LedgerRules,
-    exclude_lines,
-    heading_positions,
-)
+from policyproof_assets.corpus.exclusions import Exclusion, exclude_lines
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.corpus.recitals import RecitalRules, Recitals, scan_recitals
+
+if TYPE_CHECKING:
+    from policyproof_assets.corpus.profiles import Profile
 
 HEADING_BODY = "heading_body"
 HEADING_ONLY = "heading_only"
@@ -54,7 +52,8 @@ class SourceRules(BaseModel):
 class Source:
     """One logical source: its content lines as ``positions``; ``key`` ends its identifier.
 
-    ``heading`` are the positions of the lines that head it, if any.
+    ``heading`` are the positions of the lines that head it, if any; ``nodes`` and ``context`` name
+    the headings and parts of the document it stands in.
     """
 
     key: str
@@ -67,179 +66,128 @@ class Source:
     context: tuple[str, ...] = ()
     heading: range | None = None
 
-    @property
-    def label_words(self) -> int:
-        """Words that the label adds to every unit; none where the label is the text."""
-        return 0 if self.kind == HEADING_ONLY else len(self.label.split())
-
 
 @dataclass(frozen=True)
 class Outline:
-    """The marks that divide a document into logical sources, all as positions of its lines."""
+    """What divides a document into logical sources, all as positions of its lines."""
 
     headings: tuple[range, ...]
     sections: tuple[tuple[int, SectionRule], ...]
     recitals: Recitals
+    #: The first position of any logical source but the opening.
+    body_start: int
+    excluded: Mapping[int, Exclusion]
 
-    @property
-    def first_heading(self) -> int | None:
-        """Position of the first heading."""
-        return min((heading.start for heading in self.headings), default=None)
-
-    def body_start(self, size: int) -> int:
-        """Return the first position of any logical source, ``size`` if there is none."""
-        marks = [position for position, _ in self.sections]
-        marks += [*self.recitals.starts[:1], *(heading.start for heading in self.headings)]
-        return min(marks, default=size)
+    def content(self, start: int, stop: int) -> tuple[int, ...]:
+        """Return the positions from ``start`` to ``stop`` (exclusive) that are not excluded."""
+        return tuple(i for i in range(start, stop) if i not in self.excluded)
 
 
-def outline(lines: Lines, headings: pl.DataFrame, rules: SourceRules) -> Outline:
-    """Locate headings (HEADINGS, or source rows of HIERARCHY), sections and recitals."""
-    spans = tuple(heading_positions(lines, headings))
-    limit = min((span.start for span in spans), default=len(lines))
-    sections = [
-        (position, rule)
-        for rule in rules.sections
-        for position in _title_lines(lines, rule.title, limit)
-    ]
+def outline(lines: Lines, headings: pl.DataFrame, profile: Profile) -> Outline:
+    """Locate headings (HEADINGS, or source rows of HIERARCHY), sections, recitals, exclusions."""
+    rules = profile.units.sources
+    columns = headings.select("page", "start_line", "end_line").iter_rows()
+    spans = tuple(_heading(lines, *place) for place in columns)
+    first = min((span.start for span in spans), default=len(lines))
+    sections = sorted(
+        ((i, rule) for rule in rules.sections for i in _title_lines(lines, rule.title, first)),
+        key=lambda section: section[0],
+    )
     recitals = scan_recitals(lines, rules.recitals)
-    return Outline(spans, tuple(sorted(sections, key=lambda item: item[0])), recitals)
-
-
-def exclusions(lines: Lines, marks: Outline, rules: LedgerRules) -> dict[int, Exclusion]:
-    """Return the lines that belong to no source, with their reasons."""
-    start = marks.body_start(len(lines))
-    return exclude_lines(lines, marks.headings, marks.recitals, start, rules)
+    start = min([first, *recitals.starts[:1], *(position for position, _ in sections)])
+    excluded = exclude_lines(lines, spans, recitals, start, profile.ledger)
+    return Outline(spans, tuple(sections), recitals, start, excluded)
 
 
 def find_sources(
-    lines: Lines,
-    hierarchy: pl.DataFrame,
-    spans: pl.DataFrame,
-    rules: SourceRules,
-    ledger: LedgerRules,
+    lines: Lines, hierarchy: pl.DataFrame, spans: pl.DataFrame, profile: Profile
 ) -> list[Source]:
     """Return the logical sources of a document in its order.
 
     ``hierarchy`` has the columns of HIERARCHY, ``spans`` those of SPANS. Sources without content
     are left out, except headings that have neither text nor children: they are evidence themselves.
     """
-    marks = outline(lines, hierarchy.filter(pl.col("kind") == "source"), rules)
-    excluded = exclusions(lines, marks, ledger)
+    rules = profile.units.sources
+    marks = outline(lines, hierarchy.filter(pl.col("kind") == "source"), profile)
+    opening = Source("opening", FRONT_MATTER, rules.opening, marks.content(0, marks.body_start))
     found = [
-        *_opening(lines, marks, excluded, rules),
-        *_sections(lines, marks, excluded),
-        *_recitals(marks, excluded, rules.recitals),
-        *_bodies(lines, hierarchy, spans, excluded, rules.bare_headings),
+        opening,
+        *_sections(lines, marks),
+        *_recitals(marks, rules.recitals),
+        *_bodies(lines, marks, hierarchy, spans, rules.bare_headings),
     ]
-    return sorted(found, key=lambda source: source.positions[0])
+    return sorted((s for s in found if s.positions), key=lambda source: source.positions[0])
+
+
+def _heading(lines: Lines, page: int, start: int, end: int) -> range:
+    return range(lines.position(page, start), lines.position(page, end) + 1)
 
 
 def _title_lines(lines: Lines, title: re.Pattern[str], limit: int) -> Iterator[int]:
     return (i for i in range(limit) if title.fullmatch(lines.text[i].strip()))
 
 
-def _content(excluded: Mapping[int, Exclusion], start: int, stop: int) -> tuple[int, ...]:
-    return tuple(position for position in range(start, stop) if position not in excluded)
-
-
-def _opening(
-    lines: Lines, marks: Outline, excluded: Mapping[int, Exclusion], rules: SourceRules
-) -> Iterator[Source]:
-    content = _content(excluded, 0, marks.body_start(len(lines)))
-    if content:
-        yield Source("opening", FRONT_MATTER, rules.opening, content)
-
-
-def _sections(lines: Lines, marks: Outline, excluded: Mapping[int, Exclusion]) -> Iterator[Source]:
-    first = marks.first_heading
-    divisions = [position for position, row in excluded.items() if row.division]
-    stops = [position for position, _ in marks.sections] + divisions
-    stops.append(len(lines) if first is None else first)
+def _sections(lines: Lines, marks: Outline) -> Iterator[Source]:
+    stops = [position for position, row in marks.excluded.items() if row.division]
+    stops += [position for position, _ in marks.sections]
+    stops += [min((heading.start for heading in marks.headings), default=len(lines))]
     for position, rule in marks.sections:
         stop = min(stop for stop in stops if stop > position)
-        content = _content(excluded, position + 1, stop)
-        if content:
-            context = (rule.context,) if rule.context else ()
-            label = lines.text[position].strip()
-            heading = range(position, position + 1)
-            yield Source(rule.key, FRONT_MATTER, label, content, context=context, heading=heading)
+        yield Source(
+            rule.key,
+            FRONT_MATTER,
+            label=lines.text[position].strip(),
+            positions=marks.content(position + 1, stop),
+            context=(rule.context,) if rule.context else (),
+            heading=range(position, position + 1),
+        )
 
 
-def _recitals(
-    marks: Outline,
-    excluded: Mapping[int, Exclusion],
-    rules: RecitalRules | None,
-) -> Iterator[Source]:
+def _recitals(marks: Outline, rules: RecitalRules | None) -> Iterator[Source]:
     if rules is None:
         return
-    stops = [*marks.recitals.starts[1:], marks.recitals.end]
-    for number, (start, stop) in enumerate(zip(marks.recitals.starts, stops, strict=False), 1):
+    starts, _, end = marks.recitals
+    for number, (start, stop) in enumerate(zip(starts, [*starts[1:], end], strict=False), 1):
         yield Source(
-            key=rules.key.format(number=number),
-            kind=rules.kind,
+            rules.key.format(number=number),
+            rules.kind,
             label=rules.label.format(number=number),
-            positions=_content(excluded, start, stop),
+            positions=marks.content(start, stop),
             number=number,
             context=(rules.context,) if rules.context else (),
         )
 
 
 def _bodies(
-    lines: Lines,
-    hierarchy: pl.DataFrame,
-    spans: pl.DataFrame,
-    excluded: Mapping[int, Exclusion],
-    bare: str,
+    lines: Lines, marks: Outline, hierarchy: pl.DataFrame, spans: pl.DataFrame, bare: str
 ) -> Iterator[Source]:
     bodies = dict(spans.select("node_id", "direct_body").iter_rows())
     parents = set(hierarchy["parent_id"])
-    divisions = sorted((p, row.division) for p, row in excluded.items() if row.division)
     for row in hierarchy.filter(pl.col("kind") == "source").iter_rows(named=True):
-        heading = range(
-            lines.position(row["page"], row["start_line"]),
-            lines.position(row["page"], row["end_line"]) + 1,
-        )
-        content = _span_content(lines, bodies[row["node_id"]], excluded)
-        kind = HEADING_BODY
-        if not content:
-            unread = bare == "empty_span" and not _is_empty(bodies[row["node_id"]])
-            if unread or row["node_id"] in parents:
-                continue
-            kind, content = HEADING_ONLY, _content(excluded, heading.start, heading.stop)
-        yield _body(row, kind, content, heading, divisions)
-
-
-def _span_content(
-    lines: Lines, span: Mapping[str, int | None] | None, excluded: Mapping[int, Exclusion]
-) -> tuple[int, ...]:
-    if span is None or _is_empty(span):
-        return ()
-    start = lines.position(span["start_page"], span["start_line"])
-    stop = lines.position(span["end_page"], span["end_line"]) + 1
-    return _content(excluded, start, stop)
-
-
-def _is_empty(span: Mapping[str, int | None]) -> bool:
-    return span["start_page"] is None
+        body = bodies[row["node_id"]]
+        is_empty = body is None or body["start_page"] is None
+        below = () if is_empty else lines.positions_of([body])
+        content = tuple(position for position in below if position not in marks.excluded)
+        if content:
+            yield _body(lines, marks, row, HEADING_BODY, content)
+        elif (is_empty or bare == "no_content") and row["node_id"] not in parents:
+            yield _body(lines, marks, row, HEADING_ONLY, ())
 
 
 def _body(
-    row: Mapping[str, Any],
-    kind: str,
-    content: tuple[int, ...],
-    heading: range,
-    divisions: list[tuple[int, str]],
+    lines: Lines, marks: Outline, row: Mapping[str, Any], kind: str, content: tuple[int, ...]
 ) -> Source:
+    heading = _heading(lines, row["page"], row["start_line"], row["end_line"])
+    divisions = sorted((p, e.division) for p, e in marks.excluded.items() if e.division)
     inside = [division for position, division in divisions if position < heading.start]
     return Source(
         key=row["node_id"],
         kind=kind,
         label=row["heading"],
-        positions=content,
+        positions=content or marks.content(heading.start, heading.stop),
         node_id=row["node_id"],
         # Where the heading is the text it is no context of itself.
-        nodes=(*row["ancestors"], *([row["node_id"]] if kind == HEADING_BODY else [])),
+        nodes=(*row["ancestors"], *([row["node_id"]] if content else [])),
         context=tuple(inside[-1:]),
         heading=heading,
     )

@@ -3,62 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.errors import ProvenanceError
 
 
-def check_format(text: str, values: Mapping[str, object]) -> None:
-    """Raise ValueError if the format string ``text`` cannot be filled with ``values``."""
-    try:
-        text.format(**values)
-    except (KeyError, IndexError, ValueError) as error:
-        raise ValueError(f"{text!r} is no format of {sorted(values)}: {error}") from error
+def _one_group(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    if pattern.groups != 1:
+        raise ValueError(f"{pattern.pattern!r} captures the number and nothing else")
+    return pattern
+
+
+Number = Annotated[re.Pattern[str], AfterValidator(_one_group)]
+#: Text around the one field {number}, which may be padded: {number:03d}.
+Numbered = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{number(:0\dd)?\}[^{}]*$")]
 
 
 class RecitalRules(BaseModel):
-    """How to read numbered paragraphs that have no heading.
+    """How to read numbered paragraphs that have no heading, from a line to a line (exclusive).
 
     ``number`` and ``footnote`` match the start of a stripped line and capture the number; both
     series count up by one from 1, which tells a recital and a footnote of the same form apart. A
-    footnote's region runs to the end of its page. ``key`` and ``label`` are format strings over
-    ``number``; ``context`` is the identifier of the part of the document they form.
+    footnote's region runs to the end of its page. ``context`` is the identifier of the part of the
+    document they form.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     after: re.Pattern[str]
     before: re.Pattern[str]
-    number: re.Pattern[str] = re.compile(r"\((\d+)\)\s")
-    footnote: re.Pattern[str] | None = None
+    number: Number = re.compile(r"\((\d+)\)\s")
+    footnote: Number | None = None
     kind: str = "recital"
-    key: str = "recital-{number:03d}"
-    label: str = "Recital {number}"
+    key: Numbered = "recital-{number:03d}"
+    label: Numbered = "Recital {number}"
     context: str | None = None
-
-    @model_validator(mode="after")
-    def _usable(self) -> RecitalRules:
-        for pattern in filter(None, (self.number, self.footnote)):
-            if pattern.groups != 1:
-                raise ValueError(f"{pattern.pattern!r} captures the number and nothing else")
-        check_format(self.key, {"number": 1})
-        check_format(self.label, {"number": 1})
-        return self
 
 
 class Recitals(NamedTuple):
     """Positions: where every recital ``starts``, lines of ``notes``, the ``end`` (exclusive)."""
 
-    starts: tuple[int, ...]
-    notes: frozenset[int]
-    end: int
-
-
-NONE = Recitals((), frozenset(), 0)
+    starts: tuple[int, ...] = ()
+    notes: frozenset[int] = frozenset()
+    end: int = 0
 
 
 def scan_recitals(lines: Lines, rules: RecitalRules | None) -> Recitals:
@@ -66,16 +57,12 @@ def scan_recitals(lines: Lines, rules: RecitalRules | None) -> Recitals:
 
     Raises ProvenanceError if no line ends them, or if one is missing or out of order.
     """
-    if rules is None:
-        return NONE
-    start = _find(lines, rules.after, 0)
-    if start is None:
-        return NONE
+    start = None if rules is None else _find(lines, rules.after, 0)
+    if rules is None or start is None:
+        return Recitals()
     end = _find(lines, rules.before, start)
     if end is None:
-        raise _broken(
-            lines, start, "nothing ends the recitals", rules.before.pattern, "no such line"
-        )
+        raise _broken(lines, start, "nothing ends the recitals", rules.before.pattern, None)
     starts, notes = [], set()
     for position, is_note in _numbered(lines, rules, range(start + 1, end)):
         if is_note:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -28,19 +27,13 @@ class _Row(BaseModel):
     reason: Words
 
     @property
-    def coordinate(self) -> tuple[int, int]:
-        """The (page, line) the row speaks of."""
-        return self.page, self.line
+    def coordinates(self) -> list[tuple[int, int]]:
+        """The (page, line) of every line the row speaks of, its own first."""
+        return [(self.page, self.line)]
 
-    def fault(self, texts: Mapping[tuple[int, int], str]) -> tuple[str, str] | None:
-        """Return (expected, found) where the source differs from the row, else None."""
-        found = texts.get(self.coordinate)
-        if found is None:
-            return f"a line that reads {self.text!r}", "no such line"
-        return None if self._matches(_collapse(found)) else (repr(self.text), repr(found))
-
-    def _matches(self, line: str) -> bool:
-        return line == self.text
+    def holds(self, line: str) -> bool:
+        """Tell whether the source reads so; one argument for each coordinate, not normalised."""
+        return _collapse(line) == self.text
 
 
 class _Boundary(_Row):
@@ -51,19 +44,14 @@ class _Boundary(_Row):
     next_text: Words
 
     @property
-    def next_coordinate(self) -> tuple[int, int]:
-        """The (page, line) after the boundary."""
-        return self.next_page or self.page, self.next_line or self.line + 1
+    def coordinates(self) -> list[tuple[int, int]]:
+        """The (page, line) before and after the boundary."""
+        following = self.next_page or self.page, self.next_line or self.line + 1
+        return [(self.page, self.line), following]
 
-    def fault(self, texts: Mapping[tuple[int, int], str]) -> tuple[str, str] | None:
-        """Return (expected, found) where one of the two lines differs, else None."""
-        following = texts.get(self.next_coordinate)
-        if following is None or not _collapse(following).startswith(self.next_text):
-            return f"a next line that opens {self.next_text!r}", repr(following)
-        return super().fault(texts)
-
-    def _matches(self, line: str) -> bool:
-        return line.endswith(self.text)
+    def holds(self, line: str, after: str) -> bool:
+        """Tell whether both lines read so."""
+        return _collapse(line).endswith(self.text) and _collapse(after).startswith(self.next_text)
 
 
 class Heading(_Row):
@@ -91,8 +79,9 @@ class CorrectText(_Row):
     kind: Literal["correct_text"]
     replacement: Words
 
-    def _matches(self, line: str) -> bool:
-        return line.count(self.text) == 1
+    def holds(self, line: str) -> bool:
+        """Tell whether the line has the text once."""
+        return _collapse(line).count(self.text) == 1
 
 
 class RejectBoundary(_Boundary):
@@ -108,13 +97,10 @@ class CutInLine(_Row):
     char: PositiveInt
     next_text: Words
 
-    def fault(self, texts: Mapping[tuple[int, int], str]) -> tuple[str, str] | None:
-        """Return (expected, found) where the line does not read so around ``char``, else None."""
-        line = texts.get(self.coordinate, "")
+    def holds(self, line: str) -> bool:
+        """Tell whether the line reads so on both sides of ``char``."""
         before, after = line[: self.char].rstrip(), line[self.char :].lstrip()
-        if before.endswith(self.text) and after.startswith(self.next_text):
-            return None
-        return f"{self.text!r} | {self.next_text!r}", f"{before[-40:]!r} | {after[:40]!r}"
+        return before.endswith(self.text) and after.startswith(self.next_text)
 
 
 class LongSource(_Row):
@@ -123,8 +109,9 @@ class LongSource(_Row):
     kind: Literal["long_source"]
     limit: PositiveInt
 
-    def _matches(self, line: str) -> bool:
-        return line.startswith(self.text)
+    def holds(self, line: str) -> bool:
+        """Tell whether the line opens so."""
+        return _collapse(line).startswith(self.text)
 
 
 Row = Annotated[
@@ -154,16 +141,16 @@ class Review(BaseModel):
 
         Raises ReviewError that names the first row whose text the source does not have.
         """
-        texts = dict(zip(zip(lines.page, lines.line, strict=True), lines.text, strict=True))
+        texts = {lines.coordinate(i): text for i, text in enumerate(lines.text)}
         chosen = [row for row in self.rows if row.kind in kinds]
         for row in chosen:
-            if fault := row.fault(texts):
-                raise self.error(row, "does not match its source", *fault)
+            found = [texts.get(coordinate) for coordinate in row.coordinates]
+            if None in found or not row.holds(*found):
+                expected = row.model_dump(include={"text", "next_text"})
+                raise self.error(row, "does not match its source", expected, found)
         return Rows(self, chosen)
 
-    def error(
-        self, row: Row, what: str, expected: object = None, found: object = None
-    ) -> ReviewError:
+    def error(self, row: Row, what: str, expected: object, found: object) -> ReviewError:
         """Return the error that names ``row``."""
         number = self.rows.index(row) + 1
         return ReviewError(
@@ -180,7 +167,7 @@ class Rows:
 
     def __init__(self, review: Review, rows: list[Row]) -> None:
         self._review = review
-        self._rows = {(str(row.kind), *row.coordinate): row for row in rows}
+        self._rows = {(str(row.kind), row.page, row.line): row for row in rows}
         self._used: set[tuple[str, int, int]] = set()
 
     def take(self, kind: str, page: int, line: int) -> Any:
@@ -192,7 +179,7 @@ class Rows:
         """Raise ReviewError that names the first row nobody used."""
         for place, row in self._rows.items():
             if place not in self._used:
-                raise self._review.error(row, "decides nothing", found="no rule came to that place")
+                raise self._review.error(row, "decides nothing", "a rule that asks for it", None)
 
 
 def load_review(path: Path) -> Review:

@@ -9,7 +9,7 @@ import polars as pl
 
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.errors import ProvenanceError
-from policyproof_assets.schemas import SPANS, conform
+from policyproof_assets.schemas import SPANS
 
 Row = dict[str, Any]
 
@@ -23,10 +23,8 @@ def measure_spans(lines: Lines, hierarchy: pl.DataFrame) -> pl.DataFrame:
     else. Raises ProvenanceError where a node is not in the lines or does not follow the one before
     it.
     """
-    nodes = hierarchy.sort("order").to_dicts()
-    ruler = _Ruler(lines, nodes)
-    rows = [ruler.spans(index) for index in range(len(nodes))]
-    return conform(pl.DataFrame(rows, schema=SPANS), SPANS)
+    ruler = _Ruler(lines, hierarchy.sort("order").to_dicts())
+    return pl.DataFrame([ruler.spans(i) for i in range(len(ruler.nodes))], schema=SPANS)
 
 
 class _Ruler:
@@ -34,72 +32,52 @@ class _Ruler:
         self.lines = lines
         self.nodes = nodes
         self.printed = [node["kind"] == "source" for node in nodes]
-        self.first = [self._first(node) for node in nodes]
-        self.blank_free = [0, *accumulate(bool(text.strip()) for text in lines.text)]
+        #: Positions where each node, or the first heading in a container, begins and its text does.
+        self.first = [_position(lines, node, "start_line") for node in nodes]
+        ends = [_position(lines, node, "end_line") for node in nodes]
+        self.body = [end + printed for end, printed in zip(ends, self.printed, strict=True)]
+        self.nonblank = [0, *accumulate(bool(text.strip()) for text in lines.text)]
         self._check_order()
 
     def spans(self, index: int) -> Row:
         """Return the row of the node at ``index``."""
-        node = self.nodes[index]
-        row: Row = {name: node[name] for name in ("document_id", "node_id", "order")}
-        if not self.printed[index]:
-            return row | {"direct_body": None, "subtree": None, "envelope": self._envelope(index)}
-        start = self.lines.position(node["page"], node["end_line"]) + 1
-        return row | {
-            "direct_body": self._span(start, self._next(index, printed=True)),
-            "subtree": self._span(start, self._next(index, printed=True, below=False)),
-            "envelope": None,
-        }
-
-    def _first(self, node: Row) -> int:
-        """Return the position at which the node, or the first heading in a container, begins."""
-        if node["kind"] == "synthetic":
-            return self.lines.position(node["anchor_page"], node["anchor_line"])
-        return self.lines.position(node["page"], node["start_line"])
-
-    def _envelope(self, index: int) -> Row:
-        closing = self._next(index, printed=False, below=False)
-        headings = sum(self.printed[index:closing])
-        return self._span(self.first[index], closing) | {"headings": headings}
-
-    def _next(self, index: int, *, printed: bool, below: bool = True) -> int | None:
-        """Return the index of the next node, if wanted only a printed one or none below this."""
+        row: Row = {name: self.nodes[index][name] for name in ("document_id", "node_id", "order")}
+        later = range(index + 1, len(self.nodes))
         depth = self.nodes[index]["depth"]
-        for later in range(index + 1, len(self.nodes)):
-            if printed and not self.printed[later]:
-                continue
-            if below or self.nodes[later]["depth"] <= depth:
-                return later
-        return None
+        above = [i for i in later if self.nodes[i]["depth"] <= depth]
+        if not self.printed[index]:
+            envelope = self._span(index, above)
+            headings = sum(self.printed[index : above[0] if above else None])
+            return row | {"envelope": envelope | {"headings": headings}}
+        body = self._span(index, [i for i in later if self.printed[i]])
+        subtree = self._span(index, [i for i in above if self.printed[i]])
+        return row | {"direct_body": body, "subtree": subtree}
 
-    def _span(self, start: int, closing: int | None) -> Row:
-        """Measure the lines from position ``start`` to before the node at index ``closing``."""
-        stop = len(self.lines) if closing is None else self.first[closing]
-        empty = stop <= start
-        ends = (
-            (None,) * 4 if empty else self.lines.coordinate(start) + self.lines.coordinate(stop - 1)
-        )
-        following = (None, None) if closing is None else self.lines.coordinate(stop)
-        return {
-            "start_page": ends[0],
-            "start_line": ends[1],
-            "end_page": ends[2],
-            "end_line": ends[3],
+    def _span(self, index: int, closing: list[int]) -> Row:
+        """Measure the lines below the node at ``index`` to before the first of ``closing``."""
+        start = self.body[index]
+        stop = self.first[closing[0]] if closing else len(self.lines)
+        span: Row = self.lines.extent(start, stop - 1) if stop > start else {}
+        following = self.lines.coordinate(stop) if closing else (None, None)
+        return span | {
             "next_page": following[0],
             "next_line": following[1],
             "lines": max(0, stop - start),
-            "nonblank": 0 if empty else self.blank_free[stop] - self.blank_free[start],
-            "headings": None,
+            "nonblank": self.nonblank[max(start, stop)] - self.nonblank[start],
         }
 
     def _check_order(self) -> None:
-        for (index, node), (later, after) in pairwise(enumerate(self.nodes)):
-            end = self.first[index]
-            if self.printed[index]:
-                end = self.lines.position(node["page"], node["end_line"]) + 1
-            if self.first[later] < end:
+        for index, later in pairwise(range(len(self.nodes))):
+            if self.first[later] < self.body[index]:
                 raise ProvenanceError(
-                    f"{after['node_id']} begins before {node['node_id']} ends",
-                    expected=f"line {self.lines.coordinate(end - 1)} or later",
+                    f"{self.nodes[later]['node_id']} begins before {self.nodes[index]['node_id']} "
+                    "ends",
+                    expected=f"line {self.lines.coordinate(self.body[index] - 1)} or later",
                     found=self.lines.coordinate(self.first[later]),
                 )
+
+
+def _position(lines: Lines, node: Row, line: str) -> int:
+    if node["kind"] == "source":
+        return lines.position(node["page"], node[line])
+    return lines.position(node["anchor_page"], node["anchor_line"])

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from policyproof_assets.corpus.boundaries import BoundaryRules, safe_boundaries
-from policyproof_assets.corpus.exclusions import LedgerRules
+from policyproof_assets.corpus.boundaries import (
+    BoundaryRules,
+    ReferenceRules,
+    entry_ordinals,
+    safe_boundaries,
+)
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.corpus.logical_sources import (
     HEADING_ONLY,
@@ -18,11 +22,12 @@ from policyproof_assets.corpus.logical_sources import (
     SourceRules,
     find_sources,
 )
-from policyproof_assets.corpus.references import ReferenceRules, entry_starts, rules_for
 from policyproof_assets.corpus.reviews import Review, Rows
-from policyproof_assets.corpus.segments import runs, segment
 from policyproof_assets.errors import ProvenanceError
-from policyproof_assets.schemas import UNITS, conform
+from policyproof_assets.schemas import UNITS
+
+if TYPE_CHECKING:
+    from policyproof_assets.corpus.profiles import Profile
 
 END = "end_of_source_unit"
 HEADING_END = "end_of_heading_source"
@@ -46,19 +51,7 @@ class UnitRules(BaseModel):
     references: tuple[ReferenceRules, ...] = ()
 
 
-class Profile(Protocol):
-    """The sections of a profile that packing reads."""
-
-    @property
-    def units(self) -> UnitRules:
-        """Packing by words."""
-
-    @property
-    def ledger(self) -> LedgerRules:
-        """Lines that are no content."""
-
-
-def pack_units(  # noqa: PLR0913 - one argument for each input of the phase
+def pack_units(
     lines: Lines,
     hierarchy: pl.DataFrame,
     spans: pl.DataFrame,
@@ -74,14 +67,14 @@ def pack_units(  # noqa: PLR0913 - one argument for each input of the phase
     ProvenanceError if a source cannot be packed.
     """
     rows = review.of(lines, "reject_boundary", "long_source")
-    sources = find_sources(lines, hierarchy, spans, profile.units.sources, profile.ledger)
-    prefix = f"{namespace}:{lines.document_id}"
     found: list[dict[str, Any]] = []
-    for source in sources:
-        found += _rows(lines, source, profile.units, rows, prefix)
+    for source in find_sources(lines, hierarchy, spans, profile):
+        key = f"{namespace}:{lines.document_id}:{source.key}"
+        found += _units(lines, source, profile.units, rows, key)
     rows.finish()
-    found = [row | {"order": order} for order, row in enumerate(found, 1)]
-    return conform(pl.DataFrame(found, schema=UNITS), UNITS)
+    return pl.DataFrame(
+        [row | {"order": order} for order, row in enumerate(found, 1)], schema=UNITS
+    )
 
 
 def pack(
@@ -110,91 +103,56 @@ def pack(
     return [*found, (start, len(words), END)]
 
 
-class _Part(NamedTuple):
-    """Part ``number`` of ``count`` of a source: its lines, their words, how it ends, its limit."""
-
-    positions: tuple[int, ...]
-    words: int
-    boundary: str
-    number: int
-    count: int
-    hard: int
-
-
-def _rows(
-    lines: Lines, source: Source, rules: UnitRules, rows: Rows, prefix: str
+def _units(
+    lines: Lines, source: Source, rules: UnitRules, rows: Rows, key: str
 ) -> Iterator[dict[str, Any]]:
+    texts = [lines.text[position] for position in source.positions]
+    words = [len(text.split()) for text in texts]
+    # Where the label is the text it adds no words.
+    context = 0 if source.kind == HEADING_ONLY else len(source.label.split())
     long = rows.take("long_source", *lines.coordinate(source.positions[0]))
     hard = long.limit if long else rules.hard
+    ordinals = entry_ordinals(texts, source.label, rules.references)
     if source.kind == HEADING_ONLY:
-        words = len(source.label.split())
-        yield _row(lines, source, _Part(source.positions, words, HEADING_END, 1, 1, hard), prefix)
-        return
-    references = rules_for(source.label, rules.references)
-    cuts = safe_boundaries(lines, source.positions, rules.boundaries, rows, references)
-    words = [len(lines.text[position].split()) for position in source.positions]
-    context = source.label_words
-    parts = pack(words, cuts, rules.target - context, hard - context, strict=rules.strict)
-    if parts is None:
-        raise _unpackable(lines, source, hard, sum(words) + context)
-    starts = list_entries(lines, source.positions, references)
+        words = [len(source.label.split()), *(0 for _ in texts[1:])]
+        parts = [(0, len(texts), HEADING_END)]
+    else:
+        cuts = safe_boundaries(lines, source.positions, ordinals, rules.boundaries, rows)
+        parts = pack(words, cuts, rules.target - context, hard - context, strict=rules.strict)
+        if parts is None:
+            raise _unpackable(lines, source, hard, sum(words) + context)
     for number, (start, stop, boundary) in enumerate(parts, 1):
-        taken = source.positions[start:stop], sum(words[start:stop])
-        part = _Part(*taken, boundary, number, len(parts), hard)
-        yield _row(lines, source, part, prefix) | entries(starts, start, stop)
+        content = sum(words[start:stop])
+        yield _source_values(lines, source) | {
+            "unit_id": f"{key}:part-{number:03d}",
+            "source_key": key,
+            "part": number,
+            "parts": len(parts),
+            "segments": lines.segments(source.positions[start:stop]),
+            "coordinates": stop - start,
+            "content_words": content,
+            "context_words": context,
+            # A single line over the limit, which only a lenient profile lets through, sets its own.
+            "hard_limit": max(hard, content + context),
+            "boundary": boundary,
+            "entry_first": ordinals[start],
+            "entry_last": ordinals[stop - 1],
+        }
 
 
-def list_entries(
-    lines: Lines, positions: Sequence[int], references: ReferenceRules | None
-) -> list[int] | None:
-    """Return the indices of the lines that start an entry; None if it is no reference list."""
-    if references is None:
-        return None
-    return entry_starts([lines.text[position].strip() for position in positions], references)
-
-
-def entries(starts: Sequence[int] | None, first: int, stop: int) -> dict[str, int | None]:
-    """Return the ordinals, from 1, of the first and last entry in lines ``first`` to ``stop``."""
-    if starts is None:
-        return {"entry_first": None, "entry_last": None}
-    before = sum(start < first for start in starts)
-    return {"entry_first": before + 1, "entry_last": sum(start < stop for start in starts)}
-
-
-def _row(lines: Lines, source: Source, part: _Part, prefix: str) -> dict[str, Any]:
-    key = f"{prefix}:{source.key}"
-    words = source.label_words
+def _source_values(lines: Lines, source: Source) -> dict[str, Any]:
+    heading = source.heading
     return {
         "document_id": lines.document_id,
-        "unit_id": f"{key}:part-{part.number:03d}",
-        "source_key": key,
         "kind": source.kind,
-        "part": part.number,
-        "parts": part.count,
         "label": source.label,
         "node_id": source.node_id,
         "number": source.number,
-        "context_nodes": list(source.nodes),
-        "structural_context": list(source.context),
-        **_heading(lines, source.heading),
-        "segments": [segment(lines, *run) for run in runs(lines, part.positions)],
-        "coordinates": len(part.positions),
-        "content_words": part.words,
-        "context_words": words,
-        # A single line over the limit, which only a lenient profile lets through, sets its own.
-        "hard_limit": max(part.hard, part.words + words),
-        "boundary": part.boundary,
-        **entries(None, 0, 0),
-    }
-
-
-def _heading(lines: Lines, heading: range | None) -> dict[str, int | None]:
-    if heading is None:
-        return {"heading_page": None, "heading_start_line": None, "heading_end_line": None}
-    return {
-        "heading_page": lines.page[heading[0]],
-        "heading_start_line": lines.line[heading[0]],
-        "heading_end_line": lines.line[heading[-1]],
+        "context_nodes": source.nodes,
+        "structural_context": source.context,
+        "heading_page": heading and lines.page[heading[0]],
+        "heading_start_line": heading and lines.line[heading[0]],
+        "heading_end_line": heading and lines.line[heading[-1]],
     }
 
 

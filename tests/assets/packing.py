@@ -9,6 +9,7 @@ from policyproof_assets.corpus.exclusions import LedgerRules
 from policyproof_assets.corpus.ledger import own_lines
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.corpus.passages import PassageRules, pack_passages
+from policyproof_assets.corpus.proofs import PROPERTIES, Evidence
 from policyproof_assets.corpus.reviews import Review
 from policyproof_assets.corpus.units import UnitRules, pack_units
 from policyproof_assets.schemas import HEADINGS, HIERARCHY, PAGES, SPANS
@@ -90,3 +91,13 @@ class Text:
         return pack_passages(
             self.lines(), self.units(), hierarchy, self.rules, self.review, COUNTER
         )
+
+    def evidence(self, **changes: pl.DataFrame) -> Evidence:
+        frames = {"units": self.units(), "ledger": self.ledger(), "passages": self.passages()}
+        return Evidence(self.lines(), frames | changes, self.rules, self.review)
+
+    def prove(self, but: str = "") -> None:
+        evidence = self.evidence()
+        for proof in PROPERTIES:
+            if proof.name != but:
+                proof.check(evidence)

@@ -4,8 +4,13 @@ import dataclasses
 
 import pytest
 
-from policyproof_assets.corpus.boundaries import ENTRY, STRUCTURED, TERMINAL, BoundaryRules
-from policyproof_assets.corpus.references import ReferenceRules, entry_starts
+from policyproof_assets.corpus.boundaries import (
+    ENTRY,
+    STRUCTURED,
+    TERMINAL,
+    BoundaryRules,
+    ReferenceRules,
+)
 from policyproof_assets.corpus.reviews import Review
 from policyproof_assets.corpus.units import UnitRules
 from policyproof_assets.errors import ProvenanceError, ReviewError
@@ -42,25 +47,6 @@ def test_a_boundary_is_safe_after_a_sentence_or_before_an_item(before, after, ex
 
 def test_without_a_footnote_pattern_a_number_starts_an_item():
     assert BoundaryRules().between("the note says", "12 Another line") == STRUCTURED
-
-
-def test_numbered_entries_start_at_their_number():
-    texts = ["[1] A. One, a title,", "2020.", "[2] B. Two, a title."]
-    assert entry_starts(texts, ReferenceRules(heading="References", start=r"^\[\d+\]")) == [0, 2]
-
-
-def test_unnumbered_entries_start_after_the_address_of_the_one_before():
-    rules = ReferenceRules(
-        heading="References", end=r"(^|\s)https?://\S+$|^\S+$", continues=r"^\S+$"
-    )
-    texts = ["One, a title. https://a.org/long-", "address", "Two, a title.", "https://b.org/x"]
-    texts.append("Three, a title.")
-    assert entry_starts(texts, rules) == [0, 2, 4]
-
-
-def test_a_reference_list_has_one_kind_of_rule():
-    with pytest.raises(ValueError, match="either a `start` or an `end`"):
-        ReferenceRules(heading="References")
 
 
 def test_a_reference_list_is_cut_between_entries_only():

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policyproof_assets.corpus import properties
 from policyproof_assets.corpus.partition import partition
 from policyproof_assets.corpus.passages import PassageRules
+from policyproof_assets.corpus.proofs import Evidence, prove_all
 from policyproof_assets.corpus.reviews import Review
 from policyproof_assets.corpus.units import UnitRules
 from policyproof_assets.errors import ProvenanceError, ReviewError
@@ -70,13 +70,10 @@ page = st.lists(line | st.just("# Head"), max_size=6)
 @given(st.lists(page, min_size=1, max_size=3))
 def test_any_text_is_cut_without_loss_under_the_limit(pages):
     text = Text([["Start.", *pages[0]], *pages[1:]], LENIENT)
-    units, passages, lines = text.units(), text.passages(), text.lines()
-    properties.lines_owned_once(lines, text.ledger())
-    properties.content_is_of_units(lines, units, text.ledger())
-    properties.characters_once(lines, units, passages)
-    properties.texts_are_the_source(lines, passages)
-    properties.numbering_contiguous(units, passages)
-    properties.within_limit(passages, LENIENT.passages.hard, COUNTER)
+    # Lenient profiles cut inside lines without a review.
+    text.prove(but="no_unreviewed_cut_inside_a_line")
+    passages = text.passages()
+    assert passages["tokens"].to_list() == COUNTER.count_all(passages["retrieval_text"])
 
 
 def test_lines_join_with_a_newline_and_gaps_of_a_page_with_a_blank_line():
@@ -164,16 +161,10 @@ def test_the_passages_have_the_expected_figures(packed, expected):
 
 def test_the_accepted_corpus_has_every_property(packed, structures, counter):
     for document, s in structures.items():
-        units, ledger, passages = (
-            frame.filter(pl.col("document_id") == document)
-            for frame in (packed.units, packed.ledger, packed.passages)
-        )
-        properties.lines_owned_once(s.lines, ledger)
-        properties.content_is_of_units(s.lines, units, ledger)
-        properties.characters_once(s.lines, units, passages)
-        properties.texts_are_the_source(s.lines, passages)
-        properties.numbering_contiguous(units, passages)
-        properties.within_limit(passages, s.profile.passages.hard, counter)
-        properties.entries_complete(units)
-        properties.entries_complete(passages)
-        properties.cuts_reviewed(s.lines, passages, s.review)
+        frames = {
+            phase: frame.filter(pl.col("document_id") == document)
+            for phase, frame in packed._asdict().items()
+        }
+        assert len(prove_all(Evidence(s.lines, frames, s.profile, s.review))) == 9
+    passages = packed.passages
+    assert passages["tokens"].to_list() == counter.count_all(passages["retrieval_text"])

@@ -73,22 +73,20 @@ def test_a_profile_can_be_sent_to_a_worker_and_digested(write):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "message", "allowed"),
+    ("before", "after", "message"),
     [
-        ("level = 1", "levle = 1", r"doc\.toml.*levle unknown key", "level, number"),
-        ("[extract]", "[extrakt]", r"extract is missing\s+.*extrakt unknown key", "headings"),
-        ('"pypdf"', '"pdftotext"', "extract.extractor", None),
-        (r"PART \d+", "PART (", "headings.patterns.0.pattern", None),
-        ("level = 1", "level = -1", "hierarchy.nodes.0.level", None),
-        ("type =", 'form = "{line}"\ntype =', "form holds either", None),
-        ("type =", 'continuation = "page"\ntype =', "'none', 'title_line'", None),
+        ("level = 1", "levle = 1", r"doc\.toml.*levle unknown key"),
+        ("[extract]", "[extrakt]", r"extract is missing\s+.*extrakt unknown key"),
+        ('"pypdf"', '"pdftotext"', "extract.extractor"),
+        (r"PART \d+", "PART (", "headings.patterns.0.pattern"),
+        ("level = 1", "level = -1", "hierarchy.nodes.0.level"),
+        ("type =", 'form = "{line}"\ntype =', "headings.patterns.0.form"),
+        ("type =", 'continuation = "page"\ntype =', "'none', 'title_line'"),
     ],
 )
-def test_a_faulty_profile_is_refused_by_file_and_key(write, before, after, message, allowed):
-    with pytest.raises(ManifestError, match=message) as error:
+def test_a_faulty_profile_is_refused_by_file_and_key(write, before, after, message):
+    with pytest.raises(ManifestError, match=message):
         load_profile(write(PROFILE.replace(before, after, 1)))
-    assert (error.value.expected is None) == (allowed is None)
-    assert (allowed or "") in str(error.value.expected)
 
 
 def test_a_profile_that_is_not_toml_is_refused(write):
@@ -135,16 +133,16 @@ def test_rows_of_other_kinds_are_left_alone(write):
 @pytest.mark.parametrize(
     ("before", "after", "found"),
     [
-        ("Preamble", "Preambles", "'Preamble '"),
-        ("line = 2", "line = 3", "no such line"),
-        ("page = 1", "page = 3", "no such line"),
+        ("Preamble", "Preambles", "Preamble "),
+        ("line = 2", "line = 3", None),
+        ("page = 1", "page = 3", None),
     ],
 )
 def test_a_row_that_does_not_match_is_named(write, before, after, found):
     review = load_review(write(ROW.replace(before, after)))
     with pytest.raises(ReviewError, match=r"doc: review row 1 \(heading, page") as error:
         review.of(LINES, "heading")
-    assert error.value.found == found
+    assert error.value.found == [found]
 
 
 def test_a_row_nobody_used_is_named(write):

@@ -5,9 +5,7 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
-from policyproof_assets.corpus.extract import read_pages
 from policyproof_assets.corpus.lines import Lines
-from policyproof_assets.corpus.reviews import Review
 from policyproof_assets.corpus.spans import measure_spans
 from policyproof_assets.errors import ProvenanceError, ReviewError
 from policyproof_assets.schemas import HIERARCHY, SPANS
@@ -122,15 +120,6 @@ def test_the_accepted_spans_share_out_each_document(structures):
         _assert_shared_out(s.lines, s.headings, s.spans)
 
 
-def test_a_later_version_is_read_by_the_profile_of_its_kind(structures, read_structure, shared):
-    path = next((shared / "sources").glob("later-version--*.pdf"))
-    earlier = structures[path.stem.removeprefix("later-version--")]
-    pages = read_pages(path, "later", earlier.profile.extract)
-    lines, headings, _, spans = read_structure(pages, earlier.profile, Review(document_id="later"))
-    _assert_shared_out(lines, headings, spans)
-    assert headings["text"].to_list() == earlier.headings["text"].to_list()
-
-
 def _with_texts(pages: pl.DataFrame, texts: dict[int, str]) -> pl.DataFrame:
     new = [texts.get(page, text) for page, text in pages.select("page", "text").iter_rows()]
     return pages.with_columns(pl.Series("text", new))
@@ -138,7 +127,7 @@ def _with_texts(pages: pl.DataFrame, texts: dict[int, str]) -> pl.DataFrame:
 
 def test_a_missing_page_leaves_a_document_that_is_shared_out(structures, read_structure):
     for s in structures.values():
-        for page in s.pages["page"].to_list()[::5]:
+        for page in s.pages["page"].to_list()[::25]:
             rest = s.pages.filter(pl.col("page") != page)
             assert _holds_or_says_why(read_structure, rest, s.profile, s.review) is None
 
@@ -147,7 +136,7 @@ def test_two_pages_in_each_others_place_are_shared_out_or_refused(structures, re
     reasons = []
     for s in structures.values():
         texts = dict(s.pages.select("page", "text").iter_rows())
-        for page in list(texts)[:-7:6]:
+        for page in list(texts)[:-7:25]:
             swapped = _with_texts(s.pages, {page: texts[page + 7], page + 7: texts[page]})
             reasons.append(_holds_or_says_why(read_structure, swapped, s.profile, s.review))
     assert any("order" in reason for reason in reasons if reason)
@@ -174,7 +163,7 @@ def test_an_altered_heading_line_leaves_a_document_that_is_shared_out(
 ):
     for s in structures.values():
         texts = dict(s.pages.select("page", "text").iter_rows())
-        for page, line in s.headings[::11].select("page", "end_line").iter_rows():
+        for page, line in s.headings[::60].select("page", "end_line").iter_rows():
             rows = texts[page].splitlines()
             rows[line - 1] = change(rows[line - 1])
             altered = _with_texts(s.pages, {page: "\n".join(rows)})

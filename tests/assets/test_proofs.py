@@ -3,17 +3,17 @@
 import polars as pl
 import pytest
 
-from policyproof_assets.corpus import properties
+from policyproof_assets.corpus import proofs
 from policyproof_assets.corpus.passages import PassageRules
 from policyproof_assets.errors import ProvenanceError
 
-from .packing import COUNTER, Rules, Text
+from .packing import Rules, Text
 
 TEXT = Text(
     [["# x", "aaaa ab.", "Bbbb bb.", "cc."], ["dddd.", "# y", "eee."]],
     Rules(passages=PassageRules(target=12, hard=18)),
 )
-LINES, UNITS, LEDGER, PASSAGES = TEXT.lines(), TEXT.units(), TEXT.ledger(), TEXT.passages()
+UNITS, LEDGER, PASSAGES = TEXT.units(), TEXT.ledger(), TEXT.passages()
 
 
 def changed(frame: pl.DataFrame, row: int, **values) -> pl.DataFrame:
@@ -28,22 +28,16 @@ def without(frame: pl.DataFrame, row: int) -> pl.DataFrame:
 
 def test_the_small_document_has_every_property():
     assert len(PASSAGES) == 3
-    properties.lines_owned_once(LINES, LEDGER)
-    properties.content_is_of_units(LINES, UNITS, LEDGER)
-    properties.characters_once(LINES, UNITS, PASSAGES)
-    properties.texts_are_the_source(LINES, PASSAGES)
-    properties.numbering_contiguous(UNITS, PASSAGES)
-    properties.within_limit(PASSAGES, 18, COUNTER)
-    properties.cuts_reviewed(LINES, PASSAGES, TEXT.review)
+    TEXT.prove()
 
 
 @pytest.mark.parametrize(
     ("ledger", "message"),
     [
-        (without(LEDGER, 2), "page 1 line 3 is not owned once"),
-        (pl.concat([LEDGER, LEDGER.slice(2, 1)]), "page 1 line 3 is not owned once"),
-        (LEDGER.reverse(), "the order of the ledger"),
-        (changed(LEDGER, 1, line=9), "page 1 line 2 is not owned once"),
+        (without(LEDGER, 2), "is not owned once"),
+        (pl.concat([LEDGER, LEDGER.slice(2, 1)]), "is not owned once"),
+        (LEDGER.reverse(), "is not owned once"),
+        (changed(LEDGER, 1, line=9), "is not owned once"),
         (changed(LEDGER, 1, owner=None), "page 1 line 2 needs an owner or a reason"),
         (changed(LEDGER, 1, reason="both"), "page 1 line 2 needs an owner or a reason"),
     ],
@@ -51,14 +45,15 @@ def test_the_small_document_has_every_property():
 )
 def test_a_line_is_owned_once(ledger, message):
     with pytest.raises(ProvenanceError, match=message):
-        properties.lines_owned_once(LINES, ledger)
+        proofs.every_line_has_one_owner(TEXT.evidence(ledger=ledger))
 
 
 def test_a_content_line_is_of_its_unit():
+    ledger = changed(LEDGER, 1, owner="other")
     with pytest.raises(ProvenanceError, match="page 1 line 2 has another owner"):
-        properties.content_is_of_units(LINES, UNITS, changed(LEDGER, 1, owner="other"))
-    with pytest.raises(ProvenanceError, match="page 2 line 3 is in no unit"):
-        properties.content_is_of_units(LINES, UNITS.head(1), LEDGER)
+        proofs.content_lines_are_those_of_units(TEXT.evidence(ledger=ledger))
+    with pytest.raises(ProvenanceError, match="page 2 line 3 has another owner"):
+        proofs.content_lines_are_those_of_units(TEXT.evidence(units=UNITS.head(1)))
 
 
 def first_slice(**values) -> pl.DataFrame:
@@ -77,39 +72,40 @@ def first_slice(**values) -> pl.DataFrame:
     ids=["cut short", "starts late", "a line less", "a line more", "another's lines"],
 )
 def test_a_character_is_in_one_passage(passages):
-    with pytest.raises(ProvenanceError, match="every character once") as failure:
-        properties.characters_once(LINES, UNITS, passages)
+    with pytest.raises(ProvenanceError, match="not every character is in one passage") as failure:
+        proofs.every_character_once(TEXT.evidence(passages=passages))
     assert failure.value.expected != failure.value.found
 
 
 def test_a_source_has_passages():
-    with pytest.raises(ProvenanceError, match="is not a source with passages"):
-        properties.characters_once(LINES, UNITS, PASSAGES.head(2))
+    with pytest.raises(ProvenanceError, match="not every character is in one passage"):
+        proofs.every_character_once(TEXT.evidence(passages=PASSAGES.head(2)))
 
 
 @pytest.mark.parametrize("column", ["citation_text", "retrieval_text"])
 def test_a_text_is_that_of_its_slices(column):
+    passages = changed(PASSAGES, 0, **{column: "other words"})
     with pytest.raises(ProvenanceError, match="passage-001 does not have the text"):
-        properties.texts_are_the_source(LINES, changed(PASSAGES, 0, **{column: "other words"}))
+        proofs.texts_are_the_source(TEXT.evidence(passages=passages))
 
 
-def test_numbers_are_contiguous():
-    with pytest.raises(ProvenanceError, match="passage numbers are not contiguous"):
-        properties.numbering_contiguous(UNITS, changed(PASSAGES, 1, number=3))
-    with pytest.raises(ProvenanceError, match="passage numbers are not contiguous"):
-        properties.numbering_contiguous(UNITS, changed(PASSAGES, 1, count=3))
-    with pytest.raises(ProvenanceError, match="unit numbers are not contiguous"):
-        properties.numbering_contiguous(changed(UNITS, 0, part=2), PASSAGES)
+@pytest.mark.parametrize(
+    ("phase", "frame"),
+    [
+        ("passages", changed(PASSAGES, 1, number=3)),
+        ("passages", changed(PASSAGES, 1, count=3)),
+        ("units", changed(UNITS, 0, part=2)),
+    ],
+)
+def test_numbers_are_contiguous(phase, frame):
+    with pytest.raises(ProvenanceError, match=f"numbers of its {phase} are not contiguous"):
+        proofs.numbers_are_contiguous(TEXT.evidence(**{phase: frame}))
 
 
 def test_no_passage_is_over_the_limit():
+    passages = changed(PASSAGES, 0, tokens=19)
     with pytest.raises(ProvenanceError, match="is over the token limit"):
-        properties.within_limit(PASSAGES, 10)
-
-
-def test_a_false_token_count_is_found():
-    with pytest.raises(ProvenanceError, match="not that of its text"):
-        properties.within_limit(changed(PASSAGES, 0, tokens=1), 18, COUNTER)
+        proofs.no_passage_over_the_token_limit(TEXT.evidence(passages=passages))
 
 
 @pytest.mark.parametrize(
@@ -128,9 +124,10 @@ def test_reference_entries_are_complete(entries, boundary):
     for row, (first, last) in enumerate(entries):
         frame = changed(frame, row, entry_first=first, entry_last=last, boundary=boundary)
     with pytest.raises(ProvenanceError, match="entries are not complete"):
-        properties.entries_complete(frame)
+        proofs.passage_entries_are_complete(TEXT.evidence(passages=frame))
 
 
 def test_an_unreviewed_cut_inside_a_line_is_found():
+    passages = changed(PASSAGES, 0, boundary_char=4)
     with pytest.raises(ProvenanceError, match="passage-001 ends inside page 1 line"):
-        properties.cuts_reviewed(LINES, changed(PASSAGES, 0, boundary_char=4), TEXT.review)
+        proofs.no_unreviewed_cut_inside_a_line(TEXT.evidence(passages=passages))
