@@ -5,32 +5,19 @@ import polars as pl
 from policyproof_assets.errors import ProvenanceError
 
 I32, STR = pl.Int32, pl.String
-SPAN = pl.Struct(
-    {
-        # Included lines; null where the span is empty.
-        "start_page": I32,
-        "start_line": I32,
-        "end_page": I32,
-        "end_line": I32,
-        # The heading that ends the span; null where the document does.
-        "next_page": I32,
-        "next_line": I32,
-        "lines": I32,
-        "nonblank": I32,
-        # Source headings inside; only filled for the envelope of a synthetic node.
-        "headings": I32,
-    }
-)
-SEGMENT = pl.Struct({"start_page": I32, "start_line": I32, "end_page": I32, "end_line": I32})
+_ENDS = dict.fromkeys(("start_page", "start_line", "end_page", "end_line"), I32)
+#: Included lines.
+SEGMENT = pl.Struct(_ENDS)
+#: ``start_char`` null: from the line's first character; ``end_char`` exclusive, null: to its last.
 SLICE = pl.Struct(
-    {
-        "start_page": I32,
-        "start_line": I32,
-        "start_char": I32,  # null: from the line's first character
-        "end_page": I32,
-        "end_line": I32,
-        "end_char": I32,  # exclusive; null: to the line's last character
-    }
+    dict.fromkeys(
+        ("start_page", "start_line", "start_char", "end_page", "end_line", "end_char"), I32
+    )
+)
+#: Ends are null where the span is empty; ``next_…`` is the heading that ends it, null where the
+#: document does; ``headings`` counts the source headings in the envelope of a synthetic node.
+SPAN = pl.Struct(
+    _ENDS | dict.fromkeys(("next_page", "next_line", "lines", "nonblank", "headings"), I32)
 )
 # One line of a page as printed; points are 1/72 inch from the top left corner.
 LAYOUT = pl.Struct(

@@ -106,12 +106,11 @@ class _Device(PDFTextDevice):
         self._page = page
         self._shift = page.mediabox[0]
 
-    def _vertical(self, y0: float, y1: float) -> dict[str, float]:
+    def _vertical(self, y0: float, y1: float) -> tuple[float, float, float]:
         """Return top, bottom and document top of a box, as pdfplumber turns them over."""
         page, above = self._page, self._page.mediabox[1]
         top = (page.height - y1) + above
-        bottom = (page.height - y0) + above
-        return {"top": top, "bottom": bottom, "doctop": page.initial_doctop + top}
+        return top, (page.height - y0) + above, page.initial_doctop + top
 
     def render_string_horizontal(  # noqa: PLR0913, PLR0917 - inherited
         self,
@@ -138,8 +137,8 @@ class _Device(PDFTextDevice):
             return super().render_string_horizontal(seq, matrix, pos, font, *spacing, *state)
         (x, y), low = pos, font.get_descent() * fontsize + rise
         y0, y1 = sorted((d * low + y * d + f, d * (low + fontsize) + y * d + f))
-        upright = a * d * scaling > 0
-        common = {**self._vertical(y0, y1), "upright": upright, "size": y1 - y0}
+        top, bottom, doctop = self._vertical(y0, y1)
+        upright, size = a * d * scaling > 0, y1 - y0
         glyphs, add, shift, spaced = self._glyphs(font), self.characters.append, self._shift, False
         for item in seq:
             if isinstance(item, int | float):
@@ -155,7 +154,10 @@ class _Device(PDFTextDevice):
                 x1 = a * advance + x0
                 if x1 < x0:
                     x0, x1 = x1, x0
-                add({"text": text, "x0": x0 + shift, "x1": x1 + shift, **common})
+                add(
+                    {"text": text, "x0": x0 + shift, "x1": x1 + shift, "top": top, "bottom": bottom,
+                     "doctop": doctop, "upright": upright, "size": size}
+                )  # fmt: skip
                 x += advance
                 if code == 32 and wordspace:
                     x += wordspace
@@ -176,9 +178,12 @@ class _Device(PDFTextDevice):
         text, width = self._glyphs(font)[cid]
         place = (text, width, font.char_disp(cid))
         shape = LTChar(matrix, font, fontsize, scaling, rise, *place, *state)
-        edges = {"x0": shape.x0 + self._shift, "x1": shape.x1 + self._shift}
-        common = {"text": text, "upright": shape.upright, "size": shape.size}
-        self.characters.append(common | edges | self._vertical(shape.y0, shape.y1))
+        top, bottom, doctop = self._vertical(shape.y0, shape.y1)
+        x0, x1 = shape.x0 + self._shift, shape.x1 + self._shift
+        self.characters.append(
+            {"text": text, "x0": x0, "x1": x1, "top": top, "bottom": bottom,
+             "doctop": doctop, "upright": shape.upright, "size": shape.size}
+        )  # fmt: skip
         return shape.adv
 
 
