@@ -128,9 +128,16 @@ class Reader:
             scores[position] = score
         return scores / (scores.max() or 1.0)
 
-    def _best(self, question: str) -> float:
-        """Return the best BM25 score; that of the default method has no scale of its own."""
-        return float(self.lexicon.scores(content_terms(question)).max(initial=0.0))
+    def _weak_match(self, question: str) -> float:
+        """Return how far the best passage is from a good BM25 score, 0 to 1.
+
+        Good is the weight of two of the rarest terms; less for a question whose terms weigh less,
+        because a short one in the corpus's own words can score no higher.
+        """
+        terms = dict.fromkeys(content_terms(question))
+        best = float(self.lexicon.scores(terms).max(initial=0.0))
+        good = min(2 * self._rarest, sum(map(self.lexicon.idf, terms)))
+        return max(0.0, 1 - best / good) if good else 1.0
 
     def _held(self, position: int) -> frozenset[str]:
         return _stems(self.text(position))
@@ -253,7 +260,7 @@ class Reader:
             "unknown_provisions": float(bool(self.unknown_provisions(question))),
             "unknown_terms": _share(weights, unknown),
             "uncovered_terms": min((_lacking(weights, self.held(i)) for i in best), default=1.0),
-            "weak_match": max(0.0, 1 - self._best(question) / (2 * self._rarest)),
+            "weak_match": self._weak_match(question),
             "figure_gap": self.figure_gap(question, self.top(self.scores(question), 10)),
             "names_corpus": float(
                 bool(named.documents or (named.provisions and not names))
