@@ -6,7 +6,10 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+
+from policyproof_runtime.cli import cli
 
 from .conftest import ROOT
 
@@ -90,3 +93,8 @@ def test_requirements_name_no_registry():
     files = [*ROOT.glob("requirements*.txt"), ROOT / "pyproject.toml"]
     assert len(files) >= 3
     assert lines_with(REGISTRY, files) == []
+
+
+def test_the_readme_names_every_command_and_no_other():
+    documented = set(re.findall(r"`policyproof ([a-z]+)", (ROOT / "README.md").read_text()))
+    assert documented == set(cli.list_commands(click.Context(cli)))
