@@ -21,6 +21,6 @@ def load(corpus: str, store: str | Path | ObjectStore | None = None) -> Corpus:
     this runtime cannot serve, StoreError for an object that is missing or corrupt.
     """
     # Imported here so that importing the package costs nothing to those who only need a part.
-    from policyproof_runtime.corpus import open_corpus  # noqa: PLC0415
+    from policyproof_runtime.corpus import open_corpus
 
     return open_corpus(corpus, store)

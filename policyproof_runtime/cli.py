@@ -17,7 +17,7 @@ from policyproof_runtime.errors import PolicyProofError
 _MODULES = {
     "ask": "cli_ask",
     "retrieve": "cli_ask",
-    "sufficiency": "cli_sufficiency",
+    "sufficiency": "cli_annotate",
     "annotate": "cli_annotate",
     "build": "cli_store",
     "new": "cli_store",

@@ -11,6 +11,8 @@ import click
 from policyproof_runtime.cli_options import note, pipeline
 from policyproof_runtime.models import Model, find_model, how_to_get, load_model, load_models
 
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
 
 @click.group("models", invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per model.")
@@ -21,10 +23,13 @@ def models_command(context: click.Context, as_json: bool) -> None:  # noqa: FBT0
         return
     rows = [_row(model) for model in load_models().values()]
     if as_json:
-        for row in rows:
-            click.echo(json.dumps(row, ensure_ascii=False))
+        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     else:
-        _show(rows)
+        head = ("MODEL", "ROLE", "LICENCE", "SIZE", "INSTALLED")
+        table = [head, *map(_cells, rows)]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
+    click.echo("\n".join(lines))
 
 
 @models_command.command("add")
@@ -33,7 +38,7 @@ def models_command(context: click.Context, as_json: bool) -> None:  # noqa: FBT0
     "--from",
     "folder",
     metavar="PATH",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=_FOLDER,
     help="Folder with the files of the model; without it they are downloaded.",
 )
 def add_command(model_id: str, folder: Path | None) -> None:
@@ -52,19 +57,13 @@ def _row(model: Model) -> dict[str, Any]:
         "id": model.id,
         "role": model.role,
         "licence": model.licence,
-        "bytes": model.size,
+        "bytes": sum(file.size for file in model.files),
         "installed": found is not None,
         "from": found.origin if found else None,
         "get": None if found else how_to_get(model),
     }
 
 
-def _show(rows: list[dict[str, Any]]) -> None:
-    lines = [("MODEL", "ROLE", "LICENCE", "SIZE", "INSTALLED")]
-    for row in rows:
-        size, state = f"{row['bytes'] / 1e6:.0f} MB", row["from"] or f"no: {row['get']}"
-        lines.append((row["id"], row["role"], row["licence"], size, state))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
-        click.echo("  ".join(cells).rstrip())
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    state = row["from"] or f"no: {row['get']}"
+    return row["id"], row["role"], row["licence"], f"{row['bytes'] / 1e6:.0f} MB", state

@@ -5,7 +5,7 @@ The models are loaded when such a method is first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from policyproof_runtime.encoder import Encoder, Vectors
+from policyproof_runtime.encoder import Encoder, Reranker, Vectors
 from policyproof_runtime.errors import ReleaseError
 from policyproof_runtime.models import Model, read_model
-from policyproof_runtime.rerank import CANDIDATES, Reranker
 
 Ranking = list[tuple[int, float]]
 Scores = npt.NDArray[np.float64]
@@ -24,6 +23,8 @@ Scores = npt.NDArray[np.float64]
 RRF_K = 60
 # Ranks that fusion reads; one beyond it adds less than the difference of neighbours at the top.
 RRF_DEPTH = 100
+# How many of each retriever's best a cross-encoder reads.
+CANDIDATES = 20
 # Vectors kept of the last questions, 1.5 kB each.
 _QUESTIONS = 1_000
 
@@ -48,22 +49,22 @@ def vectors_of(table: pa.Table) -> Vectors:
 def nearest(vectors: Vectors, query: Vectors, k: int) -> Ranking:
     """Return the ``k`` largest inner products as (position, score); ties go to the earlier."""
     scores = vectors @ query
-    if k < len(scores):
-        threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-        found = np.flatnonzero(scores >= threshold)
-    else:
-        found = np.arange(len(scores))
-    order = found[np.lexsort((found, -scores[found]))[:k]]
-    return [(int(i), float(scores[i])) for i in order]
+    least = np.partition(scores, -k)[-k] if k < len(scores) else -np.inf
+    found = np.flatnonzero(scores >= least).tolist()
+    return _best(((i, float(scores[i])) for i in found), k)
 
 
-def fuse(rankings: Sequence[Ranking], k: int) -> Ranking:
+def fuse(rankings: Iterable[Ranking], k: int) -> Ranking:
     """Return the ``k`` best by Σ 1 / (60 + rank) (Cormack et al. 2009); ties go to the earlier."""
     scores: dict[int, float] = {}
     for ranking in rankings:
         for rank, (position, _) in enumerate(ranking, start=1):
             scores[position] = scores.get(position, 0.0) + 1 / (RRF_K + rank)
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:k]
+    return _best(scores.items(), k)
+
+
+def _best(scores: Iterable[tuple[int, float]], k: int) -> Ranking:
+    return sorted(scores, key=lambda item: (-item[1], item[0]))[:k]
 
 
 class Neural:
@@ -112,8 +113,7 @@ class Neural:
         both = [*self._lexical(question, CANDIDATES), *self.dense(question, CANDIDATES)]
         positions = sorted({position for position, _ in both})
         scores = reranker.scores(question, [self._text(position) for position in positions])
-        ranked = sorted(zip(positions, scores.tolist(), strict=True), key=lambda x: (-x[1], x[0]))
-        return ranked[:k]
+        return _best(zip(positions, scores.tolist(), strict=True), k)
 
     @cached_property
     def _query(self) -> Callable[[str], Vectors]:
@@ -130,7 +130,7 @@ class Neural:
 
     @cached_property
     def _ask_vectors(self) -> Vectors | None:
-        return None if self._asks is None else vectors_of(self._asks())
+        return vectors_of(self._asks()) if self._asks else None
 
     def _model(self, role: str) -> Model:
         if role not in self._rules:

@@ -74,7 +74,7 @@ class Encoder:
 
     def __init__(self, model: Model) -> None:
         """Load ``model``; raises ModelError if it is not to be had or of another role."""
-        expect_role(model, "dense")
+        _expect_role(model, "dense")
         self.model = model
         self._graph = BertGraph(model)
 
@@ -87,23 +87,34 @@ class Encoder:
     def query(self, text: str) -> Vectors:
         """Return the vector of a question; raises QueryError if it is over-long."""
         prefix = self.model.query_prefix or ""
-        vector: Vectors = self._graph.run(
-            [self._graph.inputs(prefix + text, error=QueryError)], self._pool
-        )[0]
+        inputs = self._graph.inputs(prefix + text, error=QueryError)
+        vector: Vectors = self._graph.run([inputs], self._pool)[0]
         return vector
 
     def _pool(self, states: Vectors) -> Vectors:
         """Reduce states of shape (tokens, width) to one vector."""
-        mean = self.model.pooling == "mean"
-        vector: npt.NDArray[np.float64]
-        vector = states.mean(axis=0, dtype=np.float64) if mean else states[0].astype(np.float64)
-        if self.model.normalise:
-            vector = vector / np.linalg.norm(vector)
-        return vector.astype(np.float32)
+        exact = states.astype(np.float64)
+        vector = exact.mean(axis=0) if self.model.pooling == "mean" else exact[0]
+        norm = np.linalg.norm(vector) if self.model.normalise else 1.0
+        pooled: Vectors = (vector / norm).astype(np.float32)
+        return pooled
 
 
-def expect_role(model: Model, role: str) -> None:
-    """Raise ModelError unless ``model`` has ``role``."""
+class Reranker:
+    """A cross-encoder, which reads a question and a passage together."""
+
+    def __init__(self, model: Model) -> None:
+        """Load ``model``; raises ModelError if it is not to be had or of another role."""
+        _expect_role(model, "reranker")
+        self._graph = BertGraph(model)
+
+    def scores(self, question: str, texts: Sequence[str]) -> Vectors:
+        """Return one raw logit per text; raises QueryError if a pair is over-long."""
+        pairs = [self._graph.inputs(question, text, error=QueryError) for text in texts]
+        return self._graph.run(pairs, lambda logits: logits[0])
+
+
+def _expect_role(model: Model, role: str) -> None:
     if model.role != role:
         raise ModelError(f"the model {model.id} has another role", expected=role, found=model.role)
 

