@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 from urllib.parse import urlsplit
 
+import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
     StringConstraints,
+    TypeAdapter,
     ValidationError,
     field_validator,
     model_validator,
@@ -33,11 +35,13 @@ TODO = "TODO"
 _LOCAL_FORMATS = {".pdf": "pdf", ".md": "markdown", ".html": "html", ".htm": "html"}
 
 
-class _Model(BaseModel):
+class Record(BaseModel):
+    """Something people write that holds only what is expected."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Document(_Model):
+class Document(Record):
     """One source document. ``acl`` and ``classification`` have no default on purpose."""
 
     id: Slug
@@ -89,7 +93,7 @@ class Document(_Model):
         return self
 
 
-class ExportIdentity(_Model):
+class ExportIdentity(Record):
     """The names under which the accepted JSON-lines files know the corpus."""
 
     corpus_id: Text
@@ -97,7 +101,7 @@ class ExportIdentity(_Model):
     retrieved_date: Text
 
 
-class Corpus(_Model):
+class Corpus(Record):
     """A named list of documents; ``namespace`` opens every passage id."""
 
     id: Slug
@@ -154,6 +158,17 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ManifestError(f"no manifest at {path}", action="check the path") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ManifestError(f"{path} is not valid TOML: {error}") from error
+
+
+def load_yaml(path: Path, kind: Any) -> Any:
+    """Read a YAML file as ``kind``, a type pydantic knows; raises ManifestError that names it."""
+    try:
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        return TypeAdapter(kind).validate_python(data)
+    except FileNotFoundError:
+        raise ManifestError(f"no file at {path}", action="check the path") from None
+    except (yaml.YAMLError, ValidationError) as error:
+        raise ManifestError(f"{path} is not valid: {error}") from error
 
 
 def validate(model: type[M], data: dict[str, Any], path: Path) -> M:

@@ -7,7 +7,6 @@ import polars as pl
 
 from policyproof_assets.evaluation.benchmarks import Question
 from policyproof_assets.evaluation.calibration import rate
-from policyproof_assets.evaluation.cases import DevelopmentQuestion
 from policyproof_runtime.types import Answer
 
 #: What can come of a question; the first of each behaviour is right.
@@ -19,99 +18,75 @@ CITED, NEAR, ELSEWHERE, REFUSED = (
 )
 DECLINED, FALSE = "declined", "answered although unanswerable"
 
-Ask = Callable[[str], Answer]
-
 
 def answer_questions(
-    ask: Ask,
+    ask: Callable[[str], Answer],
     questions: Sequence[Question],
-    extra: Sequence[DevelopmentQuestion],
     split_of: Mapping[str, str],
     source_of: Mapping[str, str],
 ) -> pl.DataFrame:
     """Return one row per question: what was decided, what that is worth, and the reasons given.
 
-    ``extra`` questions belong to development; those that name provisions instead of passages count
-    as cited if a citation's label begins with one.
+    Questions without a split belong to development; those that name provisions instead of passages
+    count as cited if a citation's label begins with one.
     """
     rows = []
     for question in questions:
-        direct = {j.id for j in question.passages if j.grade == 2}
         answer = ask(question.question)
-        cited = {c.passage_id for c in answer.citations}
-        near = bool({source_of[p] for p in cited} & {source_of[p] for p in direct})
         rows.append(
-            _row(question, split_of[question.id], answer, direct=bool(cited & direct), near=near)
+            {
+                "question_id": question.id,
+                "split": split_of.get(question.id, "development"),
+                "behaviour": question.behaviour,
+                "decision": answer.decision,
+                "outcome": _outcome(question, answer, source_of),
+                "probability": answer.probability,
+                "partial": bool(answer.partial),
+                "reason": next(iter(answer.reason_codes), ""),
+                "labelled": next(iter(question.reason_codes), ""),
+                "reason_named": bool(set(answer.reason_codes) & set(question.reason_codes)),
+            }
         )
-    for item in extra:
-        answer = ask(item.question)
-        near = any(c.label.startswith(p) for c in answer.citations for p in item.provisions)
-        rows.append(_row(item, "development", answer, direct=near, near=near))
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _row(
-    question: Question | DevelopmentQuestion,
-    split: str,
-    answer: Answer,
-    *,
-    direct: bool,
-    near: bool,
-) -> dict[str, Any]:
+def _outcome(question: Question, answer: Answer, source_of: Mapping[str, str]) -> str:
+    answered = answer.decision == "answer"
     if question.behaviour == "abstain":
-        outcome = FALSE if answer.decision == "answer" else DECLINED
-    elif answer.decision == "abstain":
-        outcome = REFUSED
-    else:
-        outcome = CITED if direct else NEAR if near else ELSEWHERE
-    return {
-        "question_id": question.id,
-        "split": split,
-        "behaviour": question.behaviour,
-        "decision": answer.decision,
-        "outcome": outcome,
-        "probability": answer.probability,
-        "partial": bool(answer.partial),
-        "reason": next(iter(answer.reason_codes), ""),
-        "labelled": next(iter(question.reason_codes), ""),
-        "reason_named": bool(set(answer.reason_codes) & set(question.reason_codes)),
-    }
+        return FALSE if answered else DECLINED
+    if not answered:
+        return REFUSED
+    cited = {c.passage_id for c in answer.citations}
+    if cited & question.direct or any(
+        c.label.startswith(question.provisions) for c in answer.citations
+    ):
+        return CITED
+    sources = {source_of[passage] for passage in question.direct}
+    return ELSEWHERE if sources.isdisjoint(source_of[p] for p in cited) else NEAR
 
 
 def endtoend_scores(rows: pl.DataFrame) -> dict[str, Any]:
     """Return the rates of every split, with exact bounds, by name."""
     scores = {}
-    for split in rows["split"].unique().sort():
-        part = rows.filter(pl.col("split") == split)
-        able = part.filter(pl.col("behaviour") == "answer")
-        unable = part.filter(pl.col("behaviour") == "abstain")
-        answered = able.filter(pl.col("decision") == "answer")
-        scores[split] = {
-            "answered": rate((able["decision"] == "answer").to_numpy()),
-            "citing_evidence": rate((answered["outcome"] == CITED).to_numpy()),
-            "citing_provision": rate(answered["outcome"].is_in([CITED, NEAR]).to_numpy()),
-            "false_answers": rate((unable["decision"] == "answer").to_numpy()),
+    for (split,), part in rows.sort("split").group_by("split", maintain_order=True):
+        answered = part["decision"] == "answer"
+        able = part["behaviour"] == "answer"
+        outcomes = part.filter(able & answered)["outcome"]
+        scores[str(split)] = {
+            "answered": rate(answered.filter(able)),
+            "citing_evidence": rate(outcomes == CITED),
+            "citing_provision": rate(outcomes.is_in([CITED, NEAR])),
+            "false_answers": rate(answered.filter(~able)),
         }
     return scores
 
 
-def endtoend_table(rows: pl.DataFrame) -> str:
-    """Return the counts of outcomes by split and reason as a Markdown table.
+def count_outcomes(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the number of questions by split, outcome and reason.
 
     The reason of a declined question is the first one given, of a false answer the labelled one.
     """
-    reason = (
-        pl.when(pl.col("outcome") == FALSE).then(pl.col("labelled")).otherwise(pl.col("reason"))
-    )
-    counts = (
-        rows.with_columns(reason.alias("why"))
-        .group_by("split", "behaviour", "outcome", "why")
-        .len()
-        .sort("split", "behaviour", "outcome", "why")
-    )
-    lines = ["| split | outcome | reason | questions |", "|---|---|---|---:|"]
-    lines += [
-        f"| {split} | {outcome} | {why} | {count} |"
-        for split, _, outcome, why, count in counts.iter_rows()
-    ]
-    return "\n".join(lines)
+    false = pl.col("outcome") == FALSE
+    reason = pl.when(false).then("labelled").otherwise("reason").alias("reason")
+    by = ["split", "outcome", "reason"]
+    return rows.with_columns(reason).group_by(by).len("questions").sort(by)

@@ -1,27 +1,27 @@
-"""Trains the gate on the development cases and freezes it as numbers."""
+"""Trains the gate on the development cases, freezes it as numbers, and measures it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from policyproof_assets.errors import GateError
+from policyproof_assets.evaluation.benchmarks import Question
 from policyproof_assets.evaluation.calibration import (
     Bools,
     Floats,
     augrc,
-    balanced_accuracy,
     cheapest_threshold,
     expected_calibration_error,
     rate,
 )
-from policyproof_assets.evaluation.cases import ADJUDICATED, LABEL_STATUS, Case
+from policyproof_assets.evaluation.cases import Case
 from policyproof_runtime.features import COVERAGE, SCOPE, Reader
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.sufficiency import KIND, Gate
@@ -30,62 +30,47 @@ from policyproof_runtime.sufficiency import KIND, Gate
 DECIMALS = 4
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A question and whether the corpus answers it, for the regression on scope."""
-
-    question: str
-    answerable: bool
-
-
 def train_gate(
     reader: Reader,
-    asked: Sequence[Asked],
+    questions: Sequence[Question],
     cases: Sequence[Case],
     cues: Mapping[str, Sequence[str]],
     cost: float,
 ) -> dict[str, Any]:
     """Return the parameters of the gate.
 
-    ``asked`` holds the questions of development and validation: with few dozen unanswerable ones,
-    the scope threshold is chosen on out-of-fold probabilities. The threshold for given evidence is
+    ``questions`` are those of development and validation: with few dozen unanswerable ones, the
+    scope threshold is chosen on out-of-fold probabilities. The threshold for given evidence is
     chosen on the validation ``cases`` and, because they are few, out of fold on the development
     cases whose questions are answerable. Test cases are not looked at.
     """
-    scope_x = _matrix([reader.scope(item.question) for item in asked], SCOPE)
-    scope_y = np.array([item.answerable for item in asked])
-    answerable = [c for c in cases if c.split == "development" and c.kind != "abstention"]
-    rows = [reader.coverage(c.question, positions(reader.passages, c)) for c in answerable]
-    coverage_y = np.array([c.sufficient for c in answerable])
+    scope_x = _matrix((reader.scope(q.question) for q in questions), SCOPE)
+    scope_y = np.array([q.behaviour == "answer" for q in questions])
+    shown = [c for c in cases if c.split == "development" and c.kind != "abstention"]
+    features = (reader.coverage(c.question, c.positions(reader.passages)) for c in shown)
+    coverage_x, coverage_y = _matrix(features, COVERAGE), np.array([c.sufficient for c in shown])
     params = {
         "kind": KIND,
         "label_status": label_status(cases),
         "scope": _fit(scope_x, scope_y, SCOPE),
-        "coverage": _fit(_matrix(rows, COVERAGE), coverage_y, COVERAGE),
+        "coverage": _fit(coverage_x, coverage_y, COVERAGE),
         "scope_threshold": round(cheapest_threshold(_unseen(scope_x, scope_y), scope_y, cost), 4),
         "threshold": 0.5,
         "cost_of_false_answer": cost,
         "cues": {code: list(patterns) for code, patterns in cues.items()},
     }
-    validation = [case for case in cases if case.split == "validation"]
     gate = Gate.from_params(params)
-    frame = assess_cases(reader, gate, validation)
-    groups = [case.query_id for case in answerable]
-    scopes = np.array([gate.scope.probability(reader.scope(c.question)) for c in answerable])
-    unseen = scopes * _unseen(_matrix(rows, COVERAGE), coverage_y, groups)
-    given = np.concatenate([frame["probability"].to_numpy(), unseen])
-    truth = np.concatenate([frame["label"].to_numpy(), coverage_y])
+    scopes = np.array([gate.scope.probability(reader.scope(c.question)) for c in shown])
+    unseen = scopes * _unseen(coverage_x, coverage_y, [c.query_id for c in shown])
+    frame = assess_cases(reader, gate, [c for c in cases if c.split == "validation"])
+    given = np.concatenate([frame["probability"], unseen])
+    truth = np.concatenate([frame["label"], coverage_y])
     return params | {"threshold": round(cheapest_threshold(given, truth, 1.0), 4)}
-
-
-def positions(passages: Passages, case: Case) -> list[int]:
-    """Return where the passages of ``case`` stand."""
-    return [passages.position(name) for name in case.passage_ids]
 
 
 def assess_cases(reader: Reader, gate: Gate, cases: Sequence[Case]) -> pl.DataFrame:
     """Return one row per case: its fields, the label as ``label``, and what the gate says."""
-    said = [gate.assess(reader, c.question, positions(reader.passages, c)) for c in cases]
+    said = [gate.assess(reader, c.question, c.positions(reader.passages)) for c in cases]
     rows = [
         {
             **case.model_dump(exclude={"sufficient"}),
@@ -103,26 +88,24 @@ def assess_cases(reader: Reader, gate: Gate, cases: Sequence[Case]) -> pl.DataFr
 
 
 def label_status(cases: Sequence[Case]) -> str:
-    """Return ADJUDICATED if people decided about every case, else LABEL_STATUS."""
-    return ADJUDICATED if all(c.label_status == ADJUDICATED for c in cases) else LABEL_STATUS
+    """Return "adjudicated" if people decided about every case, else "construction_derived"."""
+    statuses = {case.label_status for case in cases}
+    return "adjudicated" if statuses == {"adjudicated"} else "construction_derived"
 
 
 def case_scores(rows: pl.DataFrame) -> dict[str, Any]:
     """Return the measures of one split: balanced accuracy, calibration, risk, rates by kind."""
     said, truth = rows["sufficient"].to_numpy(), rows["label"].to_numpy()
     probability = rows["probability"].to_numpy()
-    by_kind = {
-        str(kind): rate((part["sufficient"] == part["label"]).to_numpy())
-        for (kind,), part in rows.sort("kind").group_by("kind", maintain_order=True)
-    }
+    right = rows.select("kind", right=pl.col("sufficient") == pl.col("label")).sort("kind")
     return {
         "cases": len(rows),
-        "balanced_accuracy": round(balanced_accuracy(said, truth), 4),
+        "balanced_accuracy": round(float(balanced_accuracy_score(truth, said)), 4),
         "false_answers": rate(said[~truth]),
         "wrong_refusals": rate(~said[truth]),
         "calibration_error": round(expected_calibration_error(probability, truth), 4),
         "augrc": round(augrc(probability, truth), 4),
-        "right_by_kind": by_kind,
+        "right_by_kind": {str(k): rate(part["right"]) for (k,), part in right.group_by("kind")},
     }
 
 
@@ -132,12 +115,11 @@ def surface_score(cases: Sequence[Case], passages: Passages, bound: float) -> fl
     Fitted and read on all cases, which flatters it. Raises GateError if it exceeds ``bound``: then
     the label could be guessed without reading.
     """
-    places = [positions(passages, case) for case in cases]
-    lengths = [[len(passages.citation_text(i)) for i in place] for place in places]
+    lengths = [[len(passages.citation_text(i)) for i in c.positions(passages)] for c in cases]
     x = np.array([(len(n), np.log(sum(n)), np.log(sum(n) / len(n))) for n in lengths])
     y = np.array([case.sufficient for case in cases])
     model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
-    score = round(balanced_accuracy(model.fit(x, y).predict(x), y), 4)
+    score = round(float(balanced_accuracy_score(y, model.fit(x, y).predict(x))), 4)
     if score > bound:
         raise GateError(
             "number and length of the passages give the labels of the cases away",
@@ -148,7 +130,7 @@ def surface_score(cases: Sequence[Case], passages: Passages, bound: float) -> fl
     return score
 
 
-def _matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Floats:
+def _matrix(rows: Iterable[Mapping[str, float]], names: Sequence[str]) -> Floats:
     return np.array([[row[name] for name in names] for row in rows])
 
 
@@ -161,18 +143,15 @@ def _unseen(x: Floats, y: Bools, groups: Sequence[str] | None = None) -> Floats:
     folds = (
         StratifiedGroupKFold(10) if groups else StratifiedKFold(10, shuffle=True, random_state=0)
     )
-    options = {"cv": folds, "groups": groups, "method": "predict_proba"}
-    unseen: Floats = cross_val_predict(_model(), x, y, **options)[:, 1]
-    return unseen
+    found = cross_val_predict(_model(), x, y, cv=folds, groups=groups, method="predict_proba")
+    return found[:, 1]
 
 
 def _fit(x: Floats, y: Bools, names: Sequence[str]) -> dict[str, Any]:
     model = _model().fit(x, y)
+    weights = model.coef_[0].round(DECIMALS).tolist()
     return {
         "intercept": round(float(model.intercept_[0]), DECIMALS),
-        "weights": {
-            name: round(float(weight), DECIMALS)
-            for name, weight in zip(names, model.coef_[0], strict=True)
-        },
+        "weights": dict(zip(names, weights, strict=True)),
         "examples": len(y),
     }

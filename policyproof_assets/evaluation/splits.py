@@ -5,7 +5,7 @@ components of that relation are assigned whole, so nothing seen in one split is 
 """
 
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +13,6 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from policyproof_assets.errors import ManifestError
 from policyproof_runtime.digest import Digest
 
 
@@ -36,68 +35,49 @@ def leakage_components(
     ``source_of`` maps a passage id to its logical source. The relation is transitive and the result
     does not depend on the order of ``items``: components and their members are sorted by id.
     """
-    keys: dict[tuple[str, str], int] = {}
-    rows, columns = [], []
-    for row, item in enumerate(items):
-        for key in _leaks(item, source_of):
-            rows.append(row)
-            columns.append(len(items) + keys.setdefault(key, len(keys)))
-    size = len(items) + len(keys)
-    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
+    nodes: dict[tuple[str, str], int] = {}
+    edges = [
+        (row, nodes.setdefault(key, len(items) + len(nodes)))
+        for row, item in enumerate(items)
+        for key in _leaks(item, source_of)
+    ]
+    size = len(items) + len(nodes)
+    places = np.array(edges, dtype=int).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(edges)), places), shape=(size, size))
     labels = connected_components(graph, directed=False)[1][: len(items)]
-    groups: dict[int, list[str]] = {}
+    groups: dict[int, list[str]] = defaultdict(list)
     for item, label in zip(items, labels, strict=True):
-        groups.setdefault(int(label), []).append(item.id)
+        groups[label].append(item.id)
     return tuple(sorted(tuple(sorted(group)) for group in groups.values()))
 
 
 def _leaks(item: Item, source_of: Mapping[str, str]) -> set[tuple[str, str]]:
     text = " ".join(unicodedata.normalize("NFKC", item.question).casefold().split())
-    shared = {("question", text)}
-    for passage in item.passages:
-        shared |= {("passage", passage), ("source", source_of[passage])}
-    return shared
+    passages = {("passage", passage) for passage in item.passages}
+    return {("question", text), *passages, *(("source", source_of[p]) for p in item.passages)}
 
 
 def assign_splits(
-    items: Sequence[Item],
-    components: Sequence[tuple[str, ...]],
-    shares: Mapping[str, float],
-    pinned: Mapping[str, str] | None = None,
+    items: Sequence[Item], source_of: Mapping[str, str], shares: Mapping[str, float]
 ) -> dict[str, str]:
-    """Assign every component to one split; returns item id -> split, sorted by id.
+    """Assign every leakage component to one split; returns item id -> split, sorted by id.
 
     ``shares`` gives the split names and the fraction of each stratum they should get. Components
     go, the largest first and equals in the order of a digest of their members, to the split that
-    lacks most of their strata. ``pinned`` sends the whole component of an item to a split (items
-    that were looked at while designing). Raises ManifestError if one is pinned to two splits.
+    lacks most of their strata.
     """
     stratum = {item.id: item.stratum for item in items}
     totals = Counter(stratum.values())
     filled: dict[str, Counter[str]] = {name: Counter() for name in shares}
     chosen: dict[str, str] = {}
-    for component in sorted(components, key=_order):
+    components = leakage_components(items, source_of)
+    for component in sorted(components, key=lambda ids: (-len(ids), Digest.of_json(ids).hex)):
         strata = Counter(stratum[name] for name in component)
         lacks = {
             name: sum(n * (share - filled[name][s] / totals[s]) for s, n in strata.items())
             for name, share in shares.items()
         }
-        split = _pinned_split(component, pinned or {}) or max(lacks, key=lacks.__getitem__)
+        split = max(lacks, key=lacks.__getitem__)
         filled[split] += strata
-        chosen.update(dict.fromkeys(component, split))
+        chosen |= dict.fromkeys(component, split)
     return dict(sorted(chosen.items()))
-
-
-def _order(component: tuple[str, ...]) -> tuple[int, str]:
-    return -len(component), Digest.of_json(component).hex
-
-
-def _pinned_split(component: tuple[str, ...], pinned: Mapping[str, str]) -> str | None:
-    wanted = {pinned[name] for name in component if name in pinned}
-    if len(wanted) > 1:
-        raise ManifestError(
-            "items of one leakage component are pinned to different splits",
-            expected="one split per component",
-            found=sorted(wanted),
-        )
-    return next(iter(wanted), None)

@@ -5,9 +5,7 @@ import pytest
 
 from policyproof_assets.evaluation.calibration import (
     augrc,
-    balanced_accuracy,
     cheapest_threshold,
-    clopper_pearson,
     expected_calibration_error,
     rate,
     reliability,
@@ -19,8 +17,9 @@ TRUE = np.array([True, False, True, False])
 
 def test_no_error_in_twenty_still_allows_one_in_six():
     # The upper bound for 0 of n is 1 - 0.025^(1/n).
-    assert clopper_pearson(0, 20) == pytest.approx((0.0, 1 - 0.025 ** (1 / 20)))
-    assert clopper_pearson(20, 20) == pytest.approx((0.025 ** (1 / 20), 1.0))
+    none, every = rate([False] * 20), rate([True] * 20)
+    assert (none["low"], none["high"]) == (0.0, round(1 - 0.025 ** (1 / 20), 4))
+    assert (every["low"], every["high"]) == (round(0.025 ** (1 / 20), 4), 1.0)
 
 
 def test_a_rate_of_nothing_has_no_share():
@@ -28,16 +27,10 @@ def test_a_rate_of_nothing_has_no_share():
     assert rate([True, False])["share"] == 0.5
 
 
-def test_balanced_accuracy_is_the_mean_of_both_recalls():
-    assert balanced_accuracy(np.array([True, False, True, True]), TRUE) == 0.5 * (2 / 2 + 1 / 2)
-
-
 def test_reliability_compares_what_was_said_with_what_was_so():
-    rows = reliability(np.array([0.75, 0.95, 0.99]), np.array([True, True, False]))
-    assert [(row["count"], row["said"], row["observed"]) for row in rows] == [
-        (1, 0.75, 1.0),
-        (2, 0.97, 0.5),
-    ]
+    bins = reliability(np.array([0.75, 0.95, 1.0]), np.array([True, True, False]))
+    columns = ["from", "count", "said", "observed"]
+    assert bins.select(columns).rows() == [(0.7, 1, 0.75, 1.0), (0.9, 2, 0.975, 0.5)]
 
 
 def test_calibration_error_weighs_bins_by_their_cases():

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from policyproof_assets.errors import GateError, ManifestError
 from policyproof_assets.evaluation.benchmarks import Question, load_benchmark
@@ -36,7 +37,6 @@ def built(*questions: Question, split: str = "development", **manifest) -> dict[
         CasesManifest(construction=RULES, **manifest),
         questions,
         dict.fromkeys((q.id for q in questions), split),
-        ORDER,
         SOURCE_OF,
         lambda _, k: ORDER[:k],
     ).build()
@@ -72,9 +72,9 @@ def test_passages_of_another_split_are_not_shown():
     assert not any(passage.startswith("a") for passage in cases["d:abstention"].passage_ids)
 
 
-def case(name: str, split: str, *passages: str, **values) -> Case:
+def case(name: str, split: str, *passages: str, sufficient=True, **values) -> Case:
     fields = {"id": name, "query_id": name, "question": name, "kind": "complete"}
-    fields |= {"passage_ids": passages, "sufficient": True, "split": split}
+    fields |= {"passage_ids": passages, "sufficient": sufficient, "split": split}
     return Case(**fields | values)
 
 
@@ -85,8 +85,8 @@ def test_a_shared_source_between_splits_is_an_error():
 
 
 def test_insufficient_evidence_says_why():
-    with pytest.raises(ManifestError, match="a missing item"):
-        check_cases([case("x", "test", "a-1", sufficient=False)], SOURCE_OF)
+    with pytest.raises(ValidationError, match="what is missing"):
+        case("x", "test", "a-1", sufficient=False)
 
 
 def test_one_id_for_two_cases_is_an_error():
@@ -102,9 +102,9 @@ def test_a_label_that_length_gives_away_stops_the_build():
         def citation_text(self, position):
             return "word " * (1 + position)
 
-    cases = [
-        case(str(n), "test", *map(str, range(1 + n % 2)), sufficient=bool(n % 2)) for n in range(8)
-    ]
+    why = {"reason_codes": ["incomplete_evidence_set"], "missing": ["a part"]}
+    cases = [case(str(n), "test", "0", "1") for n in range(4)]
+    cases += [case(str(n), "test", "0", sufficient=False, **why) for n in range(4)]
     with pytest.raises(GateError, match="give the labels"):
         surface_score(cases, Texts(), 0.6)
 
