@@ -3,24 +3,27 @@
 import base64
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import dagster as dg
 import polars as pl
 
-from policyproof_assets.build import Build, open_build
-from policyproof_assets.evaluation.confidence import methods_plot
-from policyproof_assets.evaluation.endtoend import endtoend_table
-from policyproof_assets.evaluation.plots import reliability_plot
+from policyproof_assets.build import Build
+from policyproof_assets.evaluation.calibration import reliability
+from policyproof_assets.evaluation.endtoend import count_outcomes
+from policyproof_assets.evaluation.plots import methods_plot, reliability_plot
 from policyproof_assets.manifests import Corpus
 from policyproof_assets.pipeline import PHASES
 from policyproof_assets.project import Project
 from policyproof_assets.publish import Publisher
 from policyproof_assets.store import Store
-from policyproof_assets.views import by_document, markdown_table, outline, sample
+from policyproof_assets.views import by_document, frame_table, markdown_table, outline, sample
 from policyproof_runtime.digest import Digest
+from policyproof_runtime.objects import Part
+
+#: What an asset made: the digest that is its data version, and what people see of it.
+Made = tuple[Digest, dict[str, Any]]
 
 _PURPOSE = {
     "pages": "The text of every page, as extracted.",
@@ -31,205 +34,130 @@ _PURPOSE = {
     "ledger": "The one owner of every line: content, context, or a reason to leave it out.",
     "passages": "What is retrieved and cited: logical sources cut to the models' token budget.",
     "proofs": "The properties of provenance that were proved of every document.",
+    "manifest": "The documents of the corpus and what is known of each.",
+    "index": "Frozen retrieval weights.",
+    "embeddings": "A vector per passage, if a model is named.",
+    "splits": "Which question is for what.",
+    "benchmarks": "Every question ranked and scored by every method.",
+    "cases": "Evidence cases with labels, and what the trained gate makes of them.",
+    "gate": "Checks every figure and freezes the release; nothing else writes one.",
 }
 
 
 def corpus_assets(project: Project, corpus: Corpus) -> list[dg.AssetsDefinition]:
     """Return the assets of one corpus in pipeline order."""
-    desk = _Desk(project, corpus)
-    phases = [_phase_asset(desk, "pages", ("manifest",))]
-    phases += [_phase_asset(desk, phase.name, phase.inputs) for phase in PHASES]
-    return [_manifest_asset(desk), *phases, *_corpus_wide(desk)]
 
-
-class _Desk:
-    """What every asset of a corpus shares."""
-
-    def __init__(self, project: Project, corpus: Corpus) -> None:
-        self.project = project
-        self.corpus = corpus
-
-    def key(self, name: str) -> dg.AssetKey:
-        return dg.AssetKey([self.corpus.group, name])
-
-    def options(self, name: str, deps: tuple[str, ...], purpose: str) -> dict[str, Any]:
-        return {
-            "key": self.key(name),
-            "deps": [self.key(dep) for dep in deps],
-            "group_name": self.corpus.group,
-            "description": purpose,
-        }
-
-    @contextmanager
-    def build(self, context: dg.AssetExecutionContext) -> Iterator[Build]:
-        def progress(item: str, done: int, total: int) -> None:
-            context.log.info("%s/%s %s", done, total, item)
-
-        with open_build(self.project, self.corpus, Store(), progress=progress) as build:
-            yield build
-
-
-def _manifest_asset(desk: _Desk) -> dg.AssetsDefinition:
-    @dg.asset(
-        **desk.options("manifest", (), "The documents of the corpus and what is known of each.")
-    )
-    def manifest() -> dg.MaterializeResult:
-        rows = [
-            (d.id, d.title, d.version, d.status, d.classification, ", ".join(d.acl), d.licence)
-            for d in desk.corpus.documents
-        ]
-        header = ("id", "title", "version", "status", "classification", "acl", "licence")
-        content = desk.corpus.model_dump(mode="json", exclude={"folder"})
-        return dg.MaterializeResult(
-            data_version=_data_version(Digest.of_json(content)),
-            metadata={
-                "documents": len(rows),
-                "table": dg.MetadataValue.md(markdown_table(header, rows)),
-            },
+    def asset(name: str, deps: Sequence[str], make: Callable[[Build], Made]) -> dg.AssetsDefinition:
+        @dg.asset(
+            key=[corpus.group, name],
+            deps=[dg.AssetKey([corpus.group, dep]) for dep in deps],
+            group_name=corpus.group,
+            description=_PURPOSE[name],
         )
+        def made(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
+            def progress(item: str, done: int, total: int) -> None:
+                context.log.info("%s/%s %s", done, total, item)
 
-    return manifest
+            with Build(project, corpus, Store(), progress=progress) as build:
+                digest, metadata = make(build)
+            return dg.MaterializeResult(data_version=dg.DataVersion(digest.hex), metadata=metadata)
 
+        return made
 
-def _phase_asset(desk: _Desk, name: str, deps: tuple[str, ...]) -> dg.AssetsDefinition:
-    @dg.asset(**desk.options(name, deps, _PURPOSE[name]))
-    def phase(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
-        with desk.build(context) as build:
-            snapshot = build.phase(name)
-            frame = build.store.phase_frame(snapshot.digest)
-            return _result(snapshot.digest, frame, {"known": build.work.known})
-
-    return phase
-
-
-def _result(digest: Digest, frame: pl.DataFrame, more: Mapping[str, Any]) -> dg.MaterializeResult:
-    metadata: dict[str, Any] = {
-        "dagster/row_count": len(frame),
-        "digest": str(digest),
-        "sample": dg.MetadataValue.md(sample(frame)),
-        **more,
-    }
-    if "document_id" in frame.columns:
-        metadata["by_document"] = dg.MetadataValue.md(by_document(frame))
-    if "depth" in frame.columns:
-        metadata["outline"] = dg.MetadataValue.md(outline(frame))
-    return dg.MaterializeResult(data_version=_data_version(digest), metadata=metadata)
-
-
-def _corpus_wide(desk: _Desk) -> list[dg.AssetsDefinition]:
-    """Return the assets that look at all documents of a corpus."""
-    gate_deps = ("pages", "headings", "spans", "ledger", "proofs", "benchmarks", "cases")
+    phases = {"pages": ("manifest",)} | {phase.name: phase.inputs for phase in PHASES}
+    served = ("index", "embeddings", "splits")
+    checked = ("pages", "headings", "spans", "ledger", "proofs", "benchmarks", "cases")
     return [
-        _wide_asset(desk, "index", ("passages",), "Frozen retrieval weights.", _index),
-        _wide_asset(
-            desk, "embeddings", ("passages",), "A vector per passage, if a model is named.", _embed
-        ),
-        _wide_asset(desk, "splits", ("passages",), "Which question is for what.", _splits),
-        _wide_asset(
-            desk,
-            "benchmarks",
-            ("index", "embeddings", "splits"),
-            "Every question ranked and scored by every method.",
-            _benchmark,
-        ),
-        _wide_asset(
-            desk,
-            "cases",
-            ("index", "embeddings", "splits"),
-            "Evidence cases with labels, and what the trained gate makes of them.",
-            _cases,
-        ),
-        _wide_asset(
-            desk,
-            "gate",
-            gate_deps,
-            "Checks every figure and freezes the release; nothing else writes one.",
-            _gate,
-        ),
+        asset("manifest", (), _manifest),
+        *(asset(name, deps, _phase(name)) for name, deps in phases.items()),
+        asset("index", ("passages",), lambda build: _index(Publisher(build))),
+        asset("embeddings", ("passages",), lambda build: _embeddings(Publisher(build))),
+        asset("splits", ("passages",), lambda build: _splits(Publisher(build))),
+        asset("benchmarks", served, lambda build: _benchmarks(Publisher(build))),
+        asset("cases", served, lambda build: _cases(Publisher(build))),
+        asset("gate", checked, lambda build: _gate(Publisher(build))),
     ]
 
 
-Make = Callable[[Publisher], dg.MaterializeResult]
+def _manifest(build: Build) -> Made:
+    columns = ("id", "title", "version", "status", "classification", "acl", "licence")
+    rows = [[getattr(d, column) for column in columns] for d in build.corpus.documents]
+    content = build.corpus.model_dump(mode="json", exclude={"folder"})
+    return Digest.of_json(content), {"documents": len(rows), "table": _table(columns, rows)}
 
 
-def _wide_asset(
-    desk: _Desk, name: str, deps: tuple[str, ...], purpose: str, make: Make
-) -> dg.AssetsDefinition:
-    @dg.asset(**desk.options(name, deps, purpose))
-    def wide(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
-        with desk.build(context) as build:
-            return make(Publisher(build, build.phases()))
+def _phase(name: str) -> Callable[[Build], Made]:
+    def made(build: Build) -> Made:
+        digest = build.phase(name).digest
+        return digest, _shown(build.frame(digest)) | {"known": build.work.known}
 
-    return wide
+    return made
 
 
-def _index(publisher: Publisher) -> dg.MaterializeResult:
+def _index(publisher: Publisher) -> Made:
     parts = publisher.serving.indexes
     rows = [(name, part.rows, part.object) for name, part in parts.items()]
-    return dg.MaterializeResult(
-        data_version=_data_version(Digest.of_json({n: p.object for n, p in parts.items()})),
-        metadata={"indexes": _table(("index", "rows", "digest"), rows)},
-    )
+    digest = Digest.of_json({name: part.object for name, part in parts.items()})
+    return digest, {"indexes": _table(("index", "rows", "digest"), rows)}
 
 
-def _embed(publisher: Publisher) -> dg.MaterializeResult:
+def _embeddings(publisher: Publisher) -> Made:
     snapshots = publisher.serving.embeddings
-    digests = {name: snapshot.digest for name, snapshot in snapshots.items()}
-    models = [model.id for model in publisher.serving.models.values()]
-    return dg.MaterializeResult(
-        data_version=_data_version(Digest.of_json(digests)),
-        metadata={
-            "dagster/row_count": sum(snapshot.rows for snapshot in snapshots.values()),
-            "models": ", ".join(models) or "the corpus names none",
-        },
-    )
+    names = ", ".join(model.id for model in publisher.serving.models.values())
+    return Digest.of_json({name: snapshot.digest for name, snapshot in snapshots.items()}), {
+        "dagster/row_count": sum(snapshot.rows for snapshot in snapshots.values()),
+        "models": names or "the corpus names none",
+    }
 
 
-def _splits(publisher: Publisher) -> dg.MaterializeResult:
+def _splits(publisher: Publisher) -> Made:
     splits = publisher.splits
     counts = sorted(Counter(splits.values()).items())
-    return dg.MaterializeResult(
-        data_version=_data_version(Digest.of_json(splits)),
-        metadata={
-            "dagster/row_count": len(splits),
-            "by_split": _table(("split", "questions"), counts),
-        },
-    )
+    table = _table(("split", "questions"), counts)
+    return Digest.of_json(splits), {"dagster/row_count": len(splits), "by_split": table}
 
 
-def _benchmark(publisher: Publisher) -> dg.MaterializeResult:
-    frame = publisher.table(publisher.benchmark)
+def _benchmarks(publisher: Publisher) -> Made:
+    part = publisher.benchmark
+    frame = publisher.table(part)
     rows = [
         (method, split, *scores.values())
         for method, splits in publisher.scores().items()
         for split, scores in splits.items()
     ]
     header = ("method", "split", "recall@10", "mrr@10", "hit@10", "ndcg@10")
-    more = {"scores": _table(header, rows)}
-    if rows:
-        more["plot"] = _picture(methods_plot(frame))
-    return _result(publisher.benchmark.object, frame, more)
+    plot = {"plot": _picture(methods_plot(frame))} if rows else {}
+    return part.object, _shown(frame) | {"scores": _table(header, rows)} | plot
 
 
-def _cases(publisher: Publisher) -> dg.MaterializeResult:
-    judged = publisher.judged
-    if not judged:
-        return dg.MaterializeResult(metadata={"cases": "the corpus has none"})
-    frame = publisher.table(judged["cases"])
-    ended = publisher.table(judged["end_to_end"])
-    numbers = json.loads(publisher.table(judged["gate"])["scores"][0])
-    more = {
-        "scores": dg.MetadataValue.json(numbers),
-        "end_to_end": dg.MetadataValue.md(endtoend_table(ended)),
-        "reliability": _picture(reliability_plot(frame)),
+def _cases(publisher: Publisher) -> Made:
+    if not publisher.judged:
+        return Digest.of_json({}), {"cases": "the corpus has none"}
+    parts: dict[str, Part] = publisher.judged
+    gate, cases, ended = (publisher.table(parts[n]) for n in ("gate", "cases", "end_to_end"))
+    bins = reliability(cases["probability"].to_numpy(), cases["label"].to_numpy())
+    return parts["cases"].object, _shown(cases) | {
+        "scores": dg.MetadataValue.json(json.loads(gate["scores"][0])),
+        "end_to_end": dg.MetadataValue.md(frame_table(count_outcomes(ended))),
+        "reliability": dg.MetadataValue.md(frame_table(bins)),
+        "reliability_plot": _picture(reliability_plot(cases)),
     }
-    return _result(judged["cases"].object, frame, more)
 
 
-def _gate(publisher: Publisher) -> dg.MaterializeResult:
+def _gate(publisher: Publisher) -> Made:
     publisher.check()
     release = publisher.freeze_release()
-    return dg.MaterializeResult(data_version=_data_version(release), metadata={"release": release})
+    return release, {"release": release}
+
+
+def _shown(frame: pl.DataFrame) -> dict[str, Any]:
+    shown = {"sample": sample(frame)}
+    if "document_id" in frame.columns:
+        shown["by_document"] = by_document(frame)
+    if "depth" in frame.columns:
+        shown["outline"] = outline(frame)
+    tables = {name: dg.MetadataValue.md(text) for name, text in shown.items()}
+    return {"dagster/row_count": len(frame), **tables}
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dg.MarkdownMetadataValue:
@@ -238,7 +166,3 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dg.MarkdownM
 
 def _picture(png: bytes) -> dg.MarkdownMetadataValue:
     return dg.MetadataValue.md(f"![plot](data:image/png;base64,{base64.b64encode(png).decode()})")
-
-
-def _data_version(digest: Digest) -> dg.DataVersion:
-    return dg.DataVersion(digest.hex)

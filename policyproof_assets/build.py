@@ -9,30 +9,27 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 import pyarrow as pa
+from pydantic import BaseModel
 
 from policyproof_assets.code import code_digest
 from policyproof_assets.corpus.profiles import load_profile, load_review
 from policyproof_assets.corpus.reading import join_pages, page_ranges, read_pages
 from policyproof_assets.errors import ExtractError, SourceError
 from policyproof_assets.manifests import Corpus, Document
-from policyproof_assets.pipeline import (
-    PHASES,
-    Job,
-    digest_of_review,
-    known_parts,
-    rules_of,
-    run_phases,
-)
+from policyproof_assets.pipeline import PHASES, Job, known_parts, rules_of, run_phases
 from policyproof_assets.project import Project
 from policyproof_assets.store import Store
 from policyproof_assets.workers import BoundedProcesses, run_each
+from policyproof_runtime.corpus import Corpus as ServedCorpus
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import PolicyProofError
+from policyproof_runtime.models import Model
 from policyproof_runtime.objects import Part, Snapshot
+from policyproof_runtime.release import Release
 
 #: Libraries whose version may change what a page says or how an object is written.
 LIBRARIES = ("pdfminer.six", "pdfplumber", "polars", "pyarrow", "pypdf", "pypdfium2", "tokenizers")
@@ -40,7 +37,8 @@ LIBRARIES = ("pdfminer.six", "pdfplumber", "polars", "pyarrow", "pypdf", "pypdfi
 PAGES_PER_TASK = 16
 
 Progress = Callable[[str, int, int], None]
-Make = Callable[[], pl.DataFrame | pa.Table]
+Task = tuple[str, tuple[Any, ...]]
+Rows = pl.DataFrame | pa.Table
 
 
 def no_progress(item: str, done: int, total: int) -> None:
@@ -57,7 +55,7 @@ class Work:
 
 
 class Build:
-    """One build of a corpus in a store.
+    """One build of a corpus in a store; as a context it ends its workers, whatever happens.
 
     With ``keep_going`` a document that cannot be read is left out and named in ``work.left_out``;
     without, its error is raised once the others are done.
@@ -81,57 +79,73 @@ class Build:
         self._progress = progress
         self._keep_going = keep_going
         self._parts: dict[str, dict[str, Part]] = {}
-        self._whole: dict[Digest, Part] = {}
-        self._frames: dict[Digest, pl.DataFrame] = {}
+        # Reading every part of a phase is what costs, and a corpus is verified when it is loaded.
+        self.frame = cache(store.phase_frame)
+        self._serve = cache(lambda data: ServedCorpus(store, Release.from_json(data)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if "_executor" in self.__dict__:
+            self._executor.shutdown()
 
     def phase(self, name: str) -> Snapshot:
         """Return the snapshot of one phase, making it and the phases before it where needed."""
+        return self.phases(name)[name]
+
+    def phases(self, last: str = PHASES[-1].name) -> dict[str, Snapshot]:
+        """Return the snapshots of the phases made per document as far as ``last``."""
+        names = ["pages", *(phase.name for phase in PHASES)]
+        names = names[: names.index(last) + 1]
         self._make_pages()
-        if name != "pages":
-            self._make_phases(_up_to(name))
-        return self._snapshot(name)
+        self._make_phases(names[1:])
+        return {name: self._snapshot(name) for name in names}
 
-    def phases(self) -> dict[str, Snapshot]:
-        """Return the snapshots of all phases made per document."""
-        names = [phase.name for phase in PHASES]
-        self._make_pages()
-        self._make_phases(names)
-        return {name: self._snapshot(name) for name in ["pages", *names]}
+    def part(self, name: str, make: Callable[..., Rows], *inputs: Any, owner: str = "") -> Part:
+        """Return what ``make(*inputs)`` returns, as `parts` does; ``owner`` may be a document."""
+        return self._made([name], make, inputs, owner)[name]
 
-    def part(self, name: str, module: str, inputs: Mapping[str, Any], make: Make) -> Part:
-        """Return a part made for the whole corpus: known, or the rows ``make`` returns.
+    def parts(
+        self, names: Sequence[str], make: Callable[..., Mapping[str, Rows]], *inputs: Any
+    ) -> dict[str, Part]:
+        """Return the tables that ``make(*inputs)`` returns by name, from the memo where known.
 
-        ``module`` holds the code that shapes them, ``inputs`` (JSON values) all they depend on.
+        ``make`` is given the rows of snapshots and parts and the loaded corpus of a release; all
+        else is a path, a model, a record or JSON values. What the tables depend on is all among
+        the inputs and the code that the module of ``make`` runs.
         """
-        key = {"phase": name, "code": code_digest(module), "inputs": dict(inputs)}
-        digest = Digest.of_json(key)
-        if digest not in self._whole:
-            part = self.store.memo.get(key)
-            if part is None:
-                part = self.store.put_part(self.corpus.id, make())
-                self.store.memo.put(key, part)
-                self.work.made += 1
-            else:
-                self.work.known += 1
-            self._whole[digest] = part
-        return self._whole[digest]
+        return self._made(names, make, inputs)
 
-    def frame(self, snapshot: Snapshot) -> pl.DataFrame:
-        """Return all rows of a phase, which are kept: reading every part is what costs."""
-        if snapshot.digest not in self._frames:
-            self._frames[snapshot.digest] = self.store.phase_frame(snapshot.digest)
-        return self._frames[snapshot.digest]
+    def _made(
+        self, names: Sequence[str], make: Callable[..., Any], inputs: Sequence[Any], owner: str = ""
+    ) -> dict[str, Part]:
+        key = {"code": code_digest(make.__module__), "inputs": _identity(inputs)}
+        found = {name: self.store.memo.get({"phase": name, **key}) for name in names}
+        parts = {name: part for name, part in found.items() if part is not None}
+        self.work.known += len(parts)
+        if len(parts) < len(names):
+            made = make(*map(self._rows, inputs))
+            tables = made if isinstance(made, dict) else dict.fromkeys(names, made)
+            for name in (name for name in names if name not in parts):
+                parts[name] = self.store.put_part(owner or self.corpus.id, tables[name])
+                self.store.memo.put({"phase": name, **key}, parts[name])
+                self.work.made += 1
+        return parts
+
+    def _rows(self, value: Any) -> Any:
+        if isinstance(value, Snapshot):
+            return self.frame(value.digest)
+        if isinstance(value, Part):
+            return self.store.frame(value.object)
+        if isinstance(value, Release):
+            return self._serve(value.to_json())
+        return value
 
     @property
     def documents(self) -> list[Document]:
         """The documents of the corpus that could be read so far, in order."""
         return [d for d in self.corpus.documents if d.id not in self.work.left_out]
-
-    def close(self) -> None:
-        """End the workers, if any were started."""
-        executor = self.__dict__.pop("_executor", None)
-        if executor is not None:
-            executor.shutdown()
 
     @cached_property
     def _executor(self) -> Executor:
@@ -148,6 +162,7 @@ class Build:
         jobs = {}
         for document in self.corpus.documents:
             review = load_review(self.project.review(self.corpus, document.id))
+            reviewed = Digest.of_json(review.model_dump(mode="json"))
             jobs[document.id] = Job(
                 store=self.store,
                 document=document,
@@ -155,7 +170,7 @@ class Build:
                 profile=profiles[document.profile],
                 review=review,
                 vocabulary=vocabulary,
-                rules={**rules[document.profile], "review": digest_of_review(review)},
+                rules={**rules[document.profile], "review": reviewed},
             )
         return jobs
 
@@ -167,30 +182,24 @@ class Build:
     def _make_pages(self) -> None:
         waiting = []
         for document in self.documents:
-            if "pages" in self._parts.get(document.id, {}):
+            if document.id in self._parts:
                 continue
             part = self.store.memo.get(self._pages_key(document))
             if part is None:
                 waiting.append(document)
-            elif self._is_unchanged(document):
+                continue
+            with self._or_left_out(document):
+                self.project.check_source(self.corpus, document)
                 self._parts[document.id] = {"pages": part}
                 self.work.known += 1
         if waiting:
             self._read(waiting)
         self._raise_faults()
 
-    def _is_unchanged(self, document: Document) -> bool:
-        try:
-            self.project.check_source(self.corpus, document)
-        except SourceError as error:
-            self._leave_out(document.id, error)
-            return False
-        return True
-
     def _pages_key(self, document: Document) -> dict[str, Any]:
         return {
             "phase": "pages",
-            "code": str(code_digest("policyproof_assets.corpus.reading")),
+            "code": code_digest("policyproof_assets.corpus.reading"),
             "document": document.id,
             "source": document.sha256,
             "rules": self._jobs[document.id].rules["extract"],
@@ -200,77 +209,65 @@ class Build:
     def _read(self, documents: Sequence[Document]) -> None:
         """Read the pages of ``documents``, shared out by ranges of pages."""
         with tempfile.TemporaryDirectory(prefix="policyproof-") as folder:
-            tasks, owners = self._page_tasks(documents, Path(folder))
-            missing, found = Counter(owners), defaultdict[str, list[Any]](list)
-            by_id = {document.id: document for document in documents}
-            for index, result in self._each("pages", read_pages, tasks):
-                owner = owners[index]
-                found[owner].append(result)
-                missing[owner] -= 1
-                if not missing[owner]:
-                    self._keep_pages(by_id[owner], found.pop(owner))
+            tasks = [task for d in documents for task in self._page_tasks(d, Path(folder))]
+            counts = Counter(name for name, _ in tasks)
+            found: dict[str, list[Any]] = defaultdict(list)
+            for (name, (_, document, *_)), result in self._each("pages", read_pages, tasks):
+                found[name].append(result)
+                if len(found[name]) == counts[name]:
+                    self._keep_pages(document, found.pop(name))
 
-    def _page_tasks(
-        self, documents: Sequence[Document], folder: Path
-    ) -> tuple[list[tuple[str, tuple[Any, ...]]], list[str]]:
-        tasks: list[tuple[str, tuple[Any, ...]]] = []
-        owners = []
-        for document in documents:
-            rules = self._jobs[document.id].profile.extract
-            try:
-                path = self.project.source(self.corpus, document, self.store, folder)
-                ranges = page_ranges(path, document, rules, PAGES_PER_TASK)
-            except (SourceError, ExtractError) as error:
-                self._leave_out(document.id, error)
-                continue
-            for pages in ranges:
-                tasks.append((document.id, (path, document, rules, pages)))
-                owners.append(document.id)
-        return tasks, owners
+    def _page_tasks(self, document: Document, folder: Path) -> list[Task]:
+        rules = self._jobs[document.id].profile.extract
+        with self._or_left_out(document):
+            path = self.project.source(self.corpus, document, self.store, folder)
+            ranges = page_ranges(path, document, rules, PAGES_PER_TASK)
+            return [(document.id, (path, document, rules, pages)) for pages in ranges]
+        return []
 
     def _keep_pages(self, document: Document, results: Sequence[Any]) -> None:
-        try:
+        with self._or_left_out(document):
             for result in results:
                 if isinstance(result, ExtractError):
                     raise result
             part = self.store.put_part(document.id, join_pages(results))
-        except ExtractError as error:
-            self._leave_out(document.id, error)
-            return
-        self.store.memo.put(self._pages_key(document), part)
-        self._parts[document.id] = {"pages": part}
-        self.work.made += 1
+            self.store.memo.put(self._pages_key(document), part)
+            self._parts[document.id] = {"pages": part}
+            self.work.made += 1
 
     def _make_phases(self, names: Sequence[str]) -> None:
-        waiting = []
+        tasks: list[Task] = []
         for document in self.documents:
-            parts = self._parts[document.id]
-            known = known_parts(self._jobs[document.id], parts, names)
+            job, parts = self._jobs[document.id], self._parts[document.id]
+            known = self._parts[document.id] = known_parts(job, parts, names)
             self.work.known += len(known) - len(parts)
-            self._parts[document.id] = known
             if any(name not in known for name in names):
-                waiting.append(document.id)
-        tasks = [(name, (self._jobs[name], self._parts[name], names)) for name in waiting]
-        for index, result in self._each("passages", run_phases, tasks) if tasks else ():
-            if isinstance(result, PolicyProofError):
-                self._leave_out(waiting[index], result)
-            else:
-                self.work.made += len(result) - len(self._parts[waiting[index]])
-                self._parts[waiting[index]] = result
+                tasks.append((document.id, (job, known, names)))
+        for (name, (job, known, _)), result in self._each("passages", run_phases, tasks):
+            with self._or_left_out(job.document):
+                if isinstance(result, ExtractError):
+                    raise result
+                self.work.made += len(result) - len(known)
+                self._parts[name] = result
         self._raise_faults()
 
     def _each(
-        self, what: str, fn: Callable[..., Any], tasks: Sequence[tuple[str, tuple[Any, ...]]]
-    ) -> Iterator[tuple[int, Any]]:
-        for done, (index, result) in enumerate(run_each(self._executor, fn, tasks), 1):
+        self, what: str, fn: Callable[..., Any], tasks: Sequence[Task]
+    ) -> Iterator[tuple[Task, Any]]:
+        results = run_each(self._executor, fn, tasks) if tasks else ()
+        for done, (index, result) in enumerate(results, 1):
             self._progress(f"{what} of {tasks[index][0]}", done, len(tasks))
-            yield index, result
+            yield tasks[index], result
 
-    def _leave_out(self, document_id: str, error: PolicyProofError) -> None:
-        # A reader knows a file by its name in the store, and people know the document's.
-        document = self.corpus.document(document_id)
-        error.message = error.message.replace(document.sha256, document.path or document_id)
-        self.work.left_out.setdefault(document_id, error)
+    @contextmanager
+    def _or_left_out(self, document: Document) -> Iterator[None]:
+        try:
+            yield
+        except (SourceError, ExtractError) as error:
+            # A reader knows a file by its name in the store, and people know the document's.
+            name = document.path or document.id
+            error.message = error.message.replace(document.sha256, name)
+            self.work.left_out.setdefault(document.id, error)
 
     def _raise_faults(self) -> None:
         faults = self.work.left_out
@@ -278,26 +275,23 @@ class Build:
             raise next(iter(faults.values()))
 
 
-def _up_to(name: str) -> list[str]:
-    """Return the phases that ``name`` needs, itself last."""
-    needed = {name}
-    for phase in reversed(PHASES):
-        if phase.name in needed:
-            needed.update(phase.inputs)
-    return [phase.name for phase in PHASES if phase.name in needed]
+def _identity(value: Any) -> Any:
+    """Return the JSON values that tell an input of a part from any other."""
+    if isinstance(value, Snapshot | Release):
+        return value.digest
+    if isinstance(value, Part):
+        return value.object
+    if isinstance(value, Model):
+        # The libraries that run a model shape its vectors as much as its files do.
+        return [value.digest, *(version(name) for name in ("onnxruntime", "numpy"))]
+    if isinstance(value, Path):
+        return Digest.of(value.read_bytes())
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    return [_identity(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 @cache
 def libraries() -> Mapping[str, str]:
     """Return the installed versions of the libraries that shape bytes."""
     return {name: version(name) for name in LIBRARIES}
-
-
-@contextmanager
-def open_build(project: Project, corpus: Corpus, store: Store, **options: Any) -> Iterator[Build]:
-    """Open a build and end its workers afterwards, whatever happens."""
-    build = Build(project, corpus, store, **options)
-    try:
-        yield build
-    finally:
-        build.close()

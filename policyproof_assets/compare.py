@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from policyproof_assets.build import open_build
+from policyproof_assets.build import Build
 from policyproof_assets.errors import ManifestError
 from policyproof_assets.manifests import Corpus, Document, document_format
 from policyproof_assets.project import Project
@@ -44,7 +44,7 @@ def build_passages(path: Path, others: Sequence[str], profile: str | None = None
     corpus = Corpus(id="diff", title="Compared documents", documents=(document,))
     with tempfile.TemporaryDirectory(prefix="policyproof-") as folder:
         store = Store(folder)
-        with open_build(project, corpus, store) as build:
+        with Build(project, corpus, store) as build:
             return store.phase(build.phases()["passages"].digest)
 
 

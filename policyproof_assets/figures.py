@@ -1,6 +1,7 @@
 """The figures of each phase, and their comparison with those a corpus must reproduce."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -65,10 +66,32 @@ def observe(phase: str, frame: pl.DataFrame) -> Figures:
     return numbers | {name: _counts(frame[column].drop_nulls()) for name, column in counts}
 
 
-def check_figures(phase: str, expected: Mapping[str, Any], observed: Mapping[str, Any]) -> None:
-    """Raise GateError that lists every expected figure of ``phase`` that was not observed."""
-    found = dict(flat(observed))
-    wrong = [item for item in flat(expected) if found.get(item[0]) != item[1]]
+def figures_table(phases: Sequence[str], *frames: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per phase: its name, and the figures of its frame as JSON."""
+    figures = [json.dumps(observe(*pair)) for pair in zip(phases, frames, strict=True)]
+    schema = {"phase": pl.String, "figures": pl.String}
+    return pl.DataFrame({"phase": phases, "figures": figures}, schema)
+
+
+def check_figures(
+    phase: str,
+    expected: Mapping[str, Any],
+    observed: Mapping[str, Any],
+    tolerances: Mapping[str, float] | None = None,
+) -> None:
+    """Raise GateError that lists every expected figure of ``phase`` that was not observed.
+
+    ``tolerances`` holds how far figures may differ, by the first part of their names.
+    """
+    found, bounds = dict(flat(observed)), tolerances or {}
+
+    def differs(name: str, value: Any) -> bool:
+        bound = bounds.get(name.partition(".")[0])
+        if bound is None or name not in found:
+            return bool(found.get(name) != value)
+        return bool(abs(found[name] - value) > bound)
+
+    wrong = [item for item in flat(expected) if differs(*item)]
     if wrong:
         faults = (f"{name}: expected {value}, found {found.get(name)}" for name, value in wrong)
         raise GateError(

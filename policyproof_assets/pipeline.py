@@ -6,7 +6,7 @@ from the store, runs it and stores the result.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,55 +60,70 @@ class Job:
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase made per document; ``module`` holds its code, ``rules`` are sections of a profile."""
+    """A phase made per document from ``inputs``, earlier phases, and ``rules``, profile sections.
+
+    ``run`` is given the frames of the inputs by name.
+    """
 
     name: str
-    module: str
     inputs: tuple[str, ...]
     rules: tuple[str, ...]
     run: Callable[[Job, Lines, Frames], pl.DataFrame]
 
-
-def _headings(job: Job, lines: Lines, _: Frames) -> pl.DataFrame:
-    return find_headings(lines, job.profile, job.review)
-
-
-def _hierarchy(job: Job, _: Lines, frames: Frames) -> pl.DataFrame:
-    return build_hierarchy(frames["headings"], job.profile)
+    @property
+    def module(self) -> str:
+        """The module that holds its code."""
+        return f"policyproof_assets.corpus.{self.name}"
 
 
-def _spans(_: Job, lines: Lines, frames: Frames) -> pl.DataFrame:
-    return measure_spans(lines, frames["hierarchy"])
-
-
-def _units(job: Job, lines: Lines, frames: Frames) -> pl.DataFrame:
-    return pack_units(
-        lines,
-        frames["hierarchy"],
-        frames["spans"],
-        job.profile,
-        job.review,
-        namespace=job.namespace,
-    )
-
-
-def _ledger(job: Job, lines: Lines, frames: Frames) -> pl.DataFrame:
-    return own_lines(lines, frames["headings"], frames["units"], job.profile)
-
-
-def _passages(job: Job, lines: Lines, frames: Frames) -> pl.DataFrame:
-    return pack_passages(
-        lines,
-        frames["units"],
-        frames["hierarchy"],
-        job.profile,
-        job.review,
-        _counter(job.vocabulary),
-    )
-
-
-def _proofs(job: Job, lines: Lines, frames: Frames) -> pl.DataFrame:
-    return prove_all(Evidence(lines, frames, job.profile, job.review))
+PHASES = (
+    Phase(
+        "headings",
+        ("pages",),
+        ("headings", "review"),
+        lambda job, lines, _: find_headings(lines, job.profile, job.review),
+    ),
+    Phase(
+        "hierarchy",
+        ("headings",),
+        ("hierarchy",),
+        lambda job, _, f: build_hierarchy(f["headings"], job.profile),
+    ),
+    Phase(
+        "spans",
+        ("pages", "hierarchy"),
+        (),
+        lambda _, lines, f: measure_spans(lines, f["hierarchy"]),
+    ),
+    Phase(
+        "units",
+        ("pages", "hierarchy", "spans"),
+        ("units", "ledger", "review"),
+        lambda job, lines, f: pack_units(
+            lines, f["hierarchy"], f["spans"], job.profile, job.review, namespace=job.namespace
+        ),
+    ),
+    Phase(
+        "ledger",
+        ("pages", "headings", "units"),
+        ("units", "ledger"),
+        lambda job, lines, f: own_lines(lines, f["headings"], f["units"], job.profile),
+    ),
+    Phase(
+        "passages",
+        ("pages", "units", "hierarchy"),
+        ("units", "ledger", "passages", "review", "vocabulary"),
+        lambda job, lines, f: pack_passages(
+            lines, f["units"], f["hierarchy"], job.profile, job.review, _counter(job.vocabulary)
+        ),
+    ),
+    Phase(
+        "proofs",
+        ("pages", "units", "ledger", "passages"),
+        ("passages", "review"),
+        lambda job, lines, f: prove_all(Evidence(lines, f, job.profile, job.review)),
+    ),
+)
 
 
 @cache
@@ -116,54 +131,11 @@ def _counter(vocabulary: Path) -> TokenCounter:
     return TokenCounter(pinned_vocabulary(vocabulary))
 
 
-_CORPUS = "policyproof_assets.corpus"
-PHASES = (
-    Phase("headings", f"{_CORPUS}.headings", ("pages",), ("headings", "review"), _headings),
-    Phase("hierarchy", f"{_CORPUS}.hierarchy", ("headings",), ("hierarchy",), _hierarchy),
-    Phase("spans", f"{_CORPUS}.spans", ("pages", "hierarchy"), (), _spans),
-    Phase(
-        "units",
-        f"{_CORPUS}.units",
-        ("pages", "hierarchy", "spans"),
-        ("units", "ledger", "review"),
-        _units,
-    ),
-    Phase(
-        "ledger",
-        f"{_CORPUS}.ledger",
-        ("pages", "headings", "units"),
-        ("units", "ledger"),
-        _ledger,
-    ),
-    Phase(
-        "passages",
-        f"{_CORPUS}.passages",
-        ("pages", "units", "hierarchy"),
-        ("units", "ledger", "passages", "review", "vocabulary"),
-        _passages,
-    ),
-    Phase(
-        "proofs",
-        f"{_CORPUS}.proofs",
-        ("pages", "units", "ledger", "passages"),
-        ("passages", "review"),
-        _proofs,
-    ),
-)
-
-
 def rules_of(profile: Profile, vocabulary: Path) -> dict[str, str]:
     """Return the digest of every set of rules a kind of document has, by name."""
-    digests = {
-        name: str(Digest.of_json(value)) for name, value in profile.model_dump(mode="json").items()
-    }
-    digests["vocabulary"] = str(Digest.of(vocabulary.read_bytes()))
-    return digests
-
-
-def digest_of_review(review: Review) -> str:
-    """Return the digest of a document's review."""
-    return str(Digest.of_json(review.model_dump(mode="json")))
+    sections = profile.model_dump(mode="json").items()
+    digests = {name: Digest.of_json(value) for name, value in sections}
+    return digests | {"vocabulary": Digest.of(vocabulary.read_bytes())}
 
 
 def known_parts(job: Job, parts: Mapping[str, Part], names: Sequence[str]) -> dict[str, Part]:
@@ -183,33 +155,25 @@ def run_phases(job: Job, parts: Mapping[str, Part], names: Sequence[str]) -> dic
 
     Returns ``parts`` and the part of every phase asked for. Runs in a worker process.
     """
-    desk = _Desk(job.store, dict(parts))
+    parts = dict(parts)
+    frames = _Frames(lambda name: job.store.frame(parts[name].object))
+    lines = Lines.from_pages(frames["pages"])
     for phase in PHASES:
-        if phase.name in names and phase.name not in desk.parts:
-            frame = phase.run(job, desk.lines, {name: desk.frame(name) for name in phase.inputs})
-            part = job.store.put_part(job.document.id, frame)
-            job.store.memo.put(job.key(phase, desk.parts), part)
-            desk.keep(phase.name, part, frame)
-    return desk.parts
+        if phase.name in names and phase.name not in parts:
+            frame = phase.run(job, lines, {name: frames[name] for name in phase.inputs})
+            key = job.key(phase, parts)
+            parts[phase.name] = job.store.put_part(job.document.id, frame)
+            job.store.memo.put(key, parts[phase.name])
+            frames[phase.name] = frame
+    return parts
 
 
-class _Desk:
-    """The parts and frames of one document while its phases run, so that none is read twice."""
+class _Frames(dict[str, pl.DataFrame]):
+    """The frames of one document while its phases run, so that none is read twice."""
 
-    def __init__(self, store: Store, parts: dict[str, Part]) -> None:
-        self._store = store
-        self._frames: dict[str, pl.DataFrame] = {}
-        self.parts = parts
+    def __init__(self, read: Callable[[str], pl.DataFrame]) -> None:
+        super().__init__()
+        self._read = read
 
-    def keep(self, name: str, part: Part, frame: pl.DataFrame) -> None:
-        self.parts[name] = part
-        self._frames[name] = frame
-
-    def frame(self, name: str) -> pl.DataFrame:
-        if name not in self._frames:
-            self._frames[name] = self._store.frame(self.parts[name].object)
-        return self._frames[name]
-
-    @cached_property
-    def lines(self) -> Lines:
-        return Lines.from_pages(self.frame("pages"))
+    def __missing__(self, name: str) -> pl.DataFrame:
+        return self.setdefault(name, self._read(name))

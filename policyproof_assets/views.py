@@ -12,14 +12,12 @@ _OUTLINE_LINES = 400
 
 def by_document(frame: pl.DataFrame) -> str:
     """Return a Markdown table of the rows of each document."""
-    counts = frame.group_by("document_id", maintain_order=True).len("rows")
-    return markdown_table(counts.columns, counts.rows())
+    return frame_table(frame.group_by("document_id", maintain_order=True).len("rows"))
 
 
 def sample(frame: pl.DataFrame) -> str:
     """Return a Markdown table of a few rows, spread over the frame, long values cut."""
-    rows = frame.gather_every(max(1, len(frame) // _SAMPLE_ROWS)).head(_SAMPLE_ROWS)
-    return markdown_table(rows.columns, rows.rows())
+    return frame_table(frame.gather_every(max(1, len(frame) // _SAMPLE_ROWS)).head(_SAMPLE_ROWS))
 
 
 def outline(hierarchy: pl.DataFrame) -> str:
@@ -33,6 +31,11 @@ def outline(hierarchy: pl.DataFrame) -> str:
     if len(lines) > _OUTLINE_LINES:
         lines = [*lines[:_OUTLINE_LINES], f"\n… and {len(lines) - _OUTLINE_LINES} more"]
     return "\n".join(lines)
+
+
+def frame_table(frame: pl.DataFrame) -> str:
+    """Return all of a frame as a Markdown table."""
+    return markdown_table(frame.columns, frame.rows())
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

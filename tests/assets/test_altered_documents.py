@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars as pl
 import pytest
 
-from policyproof_assets.build import open_build
+from policyproof_assets.build import Build
 from policyproof_assets.corpus.profiles import load_profile, load_review
 from policyproof_assets.corpus.proofs import PROPERTIES
 from policyproof_assets.errors import ReviewError
@@ -101,7 +101,7 @@ def test_the_later_version_of_a_document_goes_through_the_whole_engine(corpus, s
     changes = {"sha256": digest, "url": None, "path": str(path)}
     later = corpus.model_copy(update={"documents": (document.model_copy(update=changes),)})
     store = Store(tmp_path)
-    with open_build(Project(), later, store, executor=lambda: ThreadPoolExecutor(2)) as work:
+    with Build(Project(), later, store, executor=lambda: ThreadPoolExecutor(2)) as work:
         proofs = work.phases()["proofs"]
     assert store.phase_frame(proofs.digest)["property"].to_list() == [p.name for p in PROPERTIES]
 

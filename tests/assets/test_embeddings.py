@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from policyproof_assets import embeddings
+from policyproof_assets.build import Build
 from policyproof_assets.embeddings import embed_passages
 from policyproof_assets.evaluation.metrics import mrr_at, ndcg_at, recall_at
 from policyproof_assets.models import add_model
@@ -51,9 +52,15 @@ def passages(store, texts=PASSAGES):
 COLUMNS = {"passage_id": pl.String, "retrieval_text": pl.String}
 
 
+def embedded(store, model, texts=PASSAGES):
+    """Return the parts, and how many are new."""
+    build = Build(None, None, store)
+    return embed_passages(build.part, passages(store, texts), model), build.work.made
+
+
 def test_every_passage_has_its_vector_in_accepted_order(store, model):
-    snapshot, new = embed_passages(store, passages(store), model)
-    table = store.phase(snapshot.digest)
+    parts, new = embedded(store, model)
+    table = store.phase(store.put_snapshot(parts).digest)
     assert new == 2
     assert table.schema.equals(embedding_schema(10))
     assert table["passage_id"].to_pylist() == ["first:0", "first:1", "second:0"]
@@ -62,35 +69,35 @@ def test_every_passage_has_its_vector_in_accepted_order(store, model):
 
 
 def test_known_parts_are_not_made_again_and_load_no_model(store, model, monkeypatch):
-    first, _ = embed_passages(store, passages(store), model)
-    monkeypatch.setattr(embeddings, "Encoder", None)
-    assert embed_passages(store, passages(store), model) == (first, 0)
+    first, _ = embedded(store, model)
+    monkeypatch.setattr(embeddings, "Encoder", pytest.fail)
+    assert embedded(store, model) == (first, 0)
 
 
 def test_one_more_document_costs_one_document(store, model):
-    embed_passages(store, passages(store), model)
-    snapshot, new = embed_passages(store, passages(store, PASSAGES | {"third": ["claim"]}), model)
-    assert (new, snapshot.rows) == (1, 4)
+    embedded(store, model)
+    parts, new = embedded(store, model, PASSAGES | {"third": ["claim"]})
+    assert (new, [part.rows for part in parts]) == (1, [2, 1, 1])
 
 
 def test_another_model_makes_other_embeddings(store, model, tiny_model, tmp_path):
-    first, _ = embed_passages(store, passages(store), model)
+    first, _ = embedded(store, model)
     other = tiny_model(pooling="cls")
     add_model(other, tmp_path / "files" / "dense")
-    second, new = embed_passages(store, passages(store), other)
+    second, new = embedded(store, other)
     assert new == 2
-    assert first.digest != second.digest
+    assert first != second
 
 
 def test_a_document_without_passages_has_none(store, model):
-    snapshot, _ = embed_passages(store, passages(store, {"empty": [], **PASSAGES}), model)
-    assert [part.rows for part in snapshot.parts] == [0, 2, 1]
-    assert vectors_of(store.phase(snapshot.digest)).shape == (3, 10)
+    parts, _ = embedded(store, model, {"empty": [], **PASSAGES})
+    assert [part.rows for part in parts] == [0, 2, 1]
+    assert vectors_of(store.phase(store.put_snapshot(parts).digest)).shape == (3, 10)
 
 
 def test_a_passage_too_long_for_the_model_stops_the_build(store, model):
     with pytest.raises(ModelError, match="too long for the model tiny-dense"):
-        embed_passages(store, passages(store, {"long": ["card " * 420]}), model)
+        embedded(store, model, {"long": ["card " * 420]})
 
 
 def test_a_build_that_names_a_model_releases_it_with_its_embeddings(tmp_path):

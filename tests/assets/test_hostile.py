@@ -167,17 +167,9 @@ def test_other_documents_are_built_when_asked_to_continue(tmp_path, manifests):
         (folder / f"{name}.toml").write_text(DESCRIPTION)
     (folder / "good.md").write_text(MARKDOWN.format(name="good"))
     (folder / "nothing.md").write_text("---\nacl: [staff]\nclassification: internal\n---\n\n")
-    build = Build(
-        Project(manifests),
-        discover(folder),
-        Store(tmp_path / "store"),
-        executor=lambda: BoundedProcesses(1),
-        keep_going=True,
-    )
-    try:
+    places = (Project(manifests), discover(folder), Store(tmp_path / "store"))
+    with Build(*places, executor=lambda: BoundedProcesses(1), keep_going=True) as build:
         parts = build.phases()["passages"].parts
-    finally:
-        build.close()
     assert [part.document_id for part in parts] == ["good-v1", "sound-v1"]
     assert set(build.work.left_out) == {"cut-v1", "empty-v1", "nothing-v1"}
     assert all(str(error) for error in build.work.left_out.values())

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from policyproof_assets.build import Build
 from policyproof_assets.embeddings import embed_passages
 from policyproof_assets.models import add_model
 from policyproof_runtime import load
@@ -47,7 +48,9 @@ def with_models(served, tiny_model, tmp_path):
         for role, model in models.items():
             add_model(model, tmp_path / "files" / role)
         passages = served.snapshot(old.phase("passages").snapshot)
-        embeddings = Phase.of(embed_passages(served, passages, models["dense"])[0])
+        build = Build(None, None, served)
+        parts = embed_passages(build.part, passages, models["dense"])
+        embeddings = Phase.of(served.put_snapshot(parts))
         values = {field: getattr(old, field) for field in old.__dataclass_fields__}
         values["phases"] = {**old.phases, "embeddings": embeddings}
         values["retrieval"] = {role: to_json(models[role]) for role in roles}
