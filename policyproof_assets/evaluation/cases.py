@@ -138,11 +138,10 @@ class CaseBuilder:
 
     def build(self) -> tuple[Case, ...]:
         """Return every case, sorted by id; raises ManifestError if one breaks a rule."""
-        rows = [row for question in self.questions for row in self._of(question)]
         declined = [q for q in self.manifest.questions if q.behaviour == "abstain"]
-        rows += [row for question in declined for row in self._abstention(question)]
+        made = [case for question in (*self.questions, *declined) for case in self._of(question)]
         gold = {label.case: label for label in self.manifest.gold}
-        made = sorted(map(Case.model_validate, rows), key=lambda case: case.id)
+        made.sort(key=lambda case: case.id)
         cases = tuple(case.labelled(gold.get(case.blind_name)) for case in made)
         check_cases(cases, self.source_of)
         return cases
@@ -157,34 +156,37 @@ class CaseBuilder:
             for passage in question.direct
         }
 
-    def _owned(self, question: Question, passages: Iterable[str]) -> list[str]:
-        """Return those passages, each once, that the split of ``question`` may show."""
-        split = self._split(question)
-        return [p for p in dict.fromkeys(passages) if self._owner[self.source_of[p]] == split]
-
-    def _split(self, question: Question) -> str:
+    def _split(self, question: Question) -> Split:
         return self.split_of.get(question.id, "development")
 
     def _ranked(self, question: Question) -> Sequence[str]:
         return self.rank(question.question, self.manifest.construction.depth)
 
-    def _of(self, question: Question) -> list[dict[str, Any]]:
+    def _owned(self, question: Question, *passages: Iterable[str | None]) -> list[str]:
+        """Return those passages, each once, that the split of ``question`` may show."""
+        found, split = filter(None, dict.fromkeys(chain(*passages))), self._split(question)
+        return [p for p in found if self._owner[self.source_of[p]] == split]
+
+    def _of(self, question: Question) -> list[Case]:
         if question.behaviour == "abstain":
-            return self._abstention(question)
+            shown = self._owned(question, question.tempting, self._ranked(question))
+            shown = shown[: 1 + _draw(4, question.id)]
+            why = {"reason_codes": question.reason_codes, "missing": question.missing}
+            return [self._case(question, "abstention", shown, why)] if shown else []
         whole = list(dict.fromkeys(part.evidence[0] for part in question.parts))
         others = self._near(question)
         # The evidence of one to four passages comes as often with distractors as without.
         padded = [*whole, *others[: 1 + _draw(2, question.id)]]
         return [
-            self._row(question, "complete", whole),
-            self._row(question, "distractor", padded),
+            self._case(question, "complete", whole),
+            self._case(question, "distractor", padded),
             *self._incomplete(question, whole, others, len(whole)),
             *self._incomplete(question, whole, others, len(padded)),
         ]
 
     def _incomplete(
         self, question: Question, whole: Sequence[str], others: Sequence[str], size: int
-    ) -> list[dict[str, Any]]:
+    ) -> list[Case]:
         """Leave out the evidence of one part and fill up to ``size``; a near miss keeps none of it.
 
         The part that is left out turns with the size. Without neighbours there is no such case.
@@ -192,17 +194,12 @@ class CaseBuilder:
         part = question.parts[size % len(question.parts)]
         kept = [passage for passage in whole if passage not in part.evidence]
         shown = [*kept, *others][:size]
+        lost = [p.need for p in question.parts if set(p.evidence).isdisjoint(shown)]
+        why = {"reason_codes": ["incomplete_evidence_set"], "missing": lost}
+        kind = "incomplete" if kept else "near_miss"
         if len(shown) < size:
             return []
-        kind = "incomplete" if kept else "near_miss"
-        return [
-            self._row(question, kind, shown, f"{kind}-{size}")
-            | {
-                "sufficient": False,
-                "reason_codes": ["incomplete_evidence_set"],
-                "missing": [p.need for p in question.parts if not set(p.evidence) & set(shown)],
-            }
-        ]
+        return [self._case(question, kind, shown, why, name=f"{kind}-{size}")]
 
     def _near(self, question: Question) -> list[str]:
         """Return passages that do not answer: graded as context, beside evidence, well ranked."""
@@ -215,28 +212,28 @@ class CaseBuilder:
             if 0 <= i < len(order)
         ]
         woven = chain.from_iterable(zip_longest(beside, self._ranked(question)))
-        found = self._owned(question, [*context, *filter(None, woven)])
-        return [passage for passage in found if passage not in question.direct]
+        return [p for p in self._owned(question, context, woven) if p not in question.direct]
 
-    def _abstention(self, question: Question) -> list[dict[str, Any]]:
-        shown = self._owned(question, [*question.tempting, *self._ranked(question)])
-        reasons = {"reason_codes": question.reason_codes, "missing": question.missing}
-        row = self._row(question, "abstention", shown[: 1 + _draw(4, question.id)])
-        return [row | reasons | {"sufficient": False}] if shown else []
-
-    def _row(
-        self, question: Question, kind: str, passages: Sequence[str], name: str = ""
-    ) -> dict[str, Any]:
-        return {
-            "id": f"{question.id}:{name or kind}",
-            "query_id": question.id,
-            "question": question.question,
-            "kind": kind,
+    def _case(
+        self,
+        question: Question,
+        kind: str,
+        passages: Sequence[str],
+        why: Mapping[str, Any] | None = None,
+        name: str = "",
+    ) -> Case:
+        """Return a case; the evidence suffices unless ``why`` says why not."""
+        return Case(
+            id=f"{question.id}:{name or kind}",
+            query_id=question.id,
+            question=question.question,
+            kind=kind,
             # Shown in an order that does not tell which passage was added last.
-            "passage_ids": sorted(passages, key=lambda p: Digest.of_json([question.id, p])),
-            "sufficient": True,
-            "split": self._split(question),
-        }
+            passage_ids=sorted(passages, key=lambda p: Digest.of_json([question.id, p])),
+            sufficient=why is None,
+            split=self._split(question),
+            **(why or {}),
+        )
 
 
 def _draw(sides: int, name: str) -> int:
