@@ -103,23 +103,19 @@ class Build:
         return {name: self._snapshot(name) for name in names}
 
     def part(self, name: str, make: Callable[..., Rows], *inputs: Any, owner: str = "") -> Part:
-        """Return what ``make(*inputs)`` returns, as `parts` does; ``owner`` may be a document."""
-        return self._made([name], make, inputs, owner)[name]
+        """Return the one table that ``make(*inputs)`` returns, as `parts` does."""
+        return self.parts([name], make, *inputs, owner=owner)[name]
 
     def parts(
-        self, names: Sequence[str], make: Callable[..., Mapping[str, Rows]], *inputs: Any
+        self, names: Sequence[str], make: Callable[..., Any], *inputs: Any, owner: str = ""
     ) -> dict[str, Part]:
         """Return the tables that ``make(*inputs)`` returns by name, from the memo where known.
 
         ``make`` is given the rows of snapshots and parts and the loaded corpus of a release; all
         else is a path, a model, a record or JSON values. What the tables depend on is all among
-        the inputs and the code that the module of ``make`` runs.
+        the inputs and the code that the module of ``make`` runs. ``owner`` is a document, or else
+        the corpus.
         """
-        return self._made(names, make, inputs)
-
-    def _made(
-        self, names: Sequence[str], make: Callable[..., Any], inputs: Sequence[Any], owner: str = ""
-    ) -> dict[str, Part]:
         key = {"code": code_digest(make.__module__), "inputs": _identity(inputs)}
         found = {name: self.store.memo.get({"phase": name, **key}) for name in names}
         parts = {name: part for name, part in found.items() if part is not None}
@@ -127,7 +123,7 @@ class Build:
         if len(parts) < len(names):
             made = make(*map(self._rows, inputs))
             tables = made if isinstance(made, dict) else dict.fromkeys(names, made)
-            for name in (name for name in names if name not in parts):
+            for name in set(names) - parts.keys():
                 parts[name] = self.store.put_part(owner or self.corpus.id, tables[name])
                 self.store.memo.put({"phase": name, **key}, parts[name])
                 self.work.made += 1

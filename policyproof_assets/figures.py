@@ -83,21 +83,24 @@ def check_figures(
 
     ``tolerances`` holds how far figures may differ, by the first part of their names.
     """
-    found, bounds = dict(flat(observed)), tolerances or {}
-
-    def differs(name: str, value: Any) -> bool:
-        bound = bounds.get(name.partition(".")[0])
-        if bound is None or name not in found:
-            return bool(found.get(name) != value)
-        return bool(abs(found[name] - value) > bound)
-
-    wrong = [item for item in flat(expected) if differs(*item)]
+    found = dict(flat(observed))
+    wrong = [
+        (name, value)
+        for name, value in flat(expected)
+        if not _agree(found.get(name), value, (tolerances or {}).get(name.partition(".")[0]))
+    ]
     if wrong:
         faults = (f"{name}: expected {value}, found {found.get(name)}" for name, value in wrong)
         raise GateError(
             f"the phase {phase} does not give the expected figures: " + "; ".join(faults),
             action="find what changed; if the change is right, correct manifests/expected",
         )
+
+
+def _agree(found: Any, expected: Any, tolerance: float | None) -> bool:
+    if found is None or tolerance is None:
+        return bool(found == expected)
+    return bool(abs(found - expected) <= tolerance)
 
 
 def flat(figures: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

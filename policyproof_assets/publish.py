@@ -108,22 +108,12 @@ class Publisher:
 
     def freeze_release(self) -> Digest:
         """Write the release of checked phases and accept it; returns its digest."""
-        scores = self.scores()
-        ends = intervals(self.table(self.benchmark))
-        release = replace(
-            self._draft,
-            gate=self._gate,
-            index={**self._draft.index, "benchmark": self.benchmark.object},
-            scores=scores | ({"intervals": ends} if ends else {}),
-        )
-        if judged := self.judged:
-            judgement = json.loads(self.table(judged["gate"])["scores"][0])
-            objects = {name: judged[name].object for name in ("cases", "end_to_end")}
-            release = replace(
-                release,
-                index={**release.index, **objects},
-                scores={**release.scores, "gate": judgement},
-            )
+        scores, ends = self.scores(), intervals(self.table(self.benchmark))
+        gate, judgement = self._gate()
+        index = {**self._draft.index, "benchmark": self.benchmark.object}
+        index |= {name: part.object for name, part in self.judged.items() if name != "gate"}
+        scores |= {"intervals": ends} if ends else {}
+        release = replace(self._draft, gate=gate, index=index, scores=scores | judgement)
         return self._build.store.put_release(release)
 
     @cached_property
@@ -146,14 +136,13 @@ class Publisher:
             notes=tuple(f"left out: {name}: {error.message}" for name, error in left_out),
         )
 
-    @property
-    def _gate(self) -> dict[str, Any]:
-        """The gate: the trained one if there is one, else the shared."""
+    def _gate(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the trained gate and its scores, else the shared one."""
         if self.judged:
-            params: dict[str, Any] = json.loads(self.table(self.judged["gate"])["params"][0])
-            return params
+            [(params, scores)] = self.table(self.judged["gate"]).rows()
+            return json.loads(params), {"gate": json.loads(scores)}
         path = self._build.project.manifests / "policy" / "gate.json"
-        return json.loads(path.read_text(encoding="utf-8")) | {"cues": self._cues}
+        return json.loads(path.read_text(encoding="utf-8")) | {"cues": self._cues}, {}
 
     @cached_property
     def _cues(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from policyproof_assets.errors import ExtractError, GateError, ManifestError, SourceError
+from policyproof_assets.figures import check_figures
 from policyproof_assets.project import Project
 from policyproof_assets.publish import build_corpus
 from policyproof_assets.store import Store
@@ -127,6 +128,16 @@ def test_a_figure_that_is_not_reproduced_stops_the_release(tmp_path):
     with pytest.raises(GateError, match="passages: expected 99, found 3"):
         build(manifest, tmp_path / "store")
     assert Store(str(tmp_path / "store")).ref("small", "release") is None
+
+
+def test_scores_that_differ_between_processors_have_a_tolerance():
+    expected = {"bm25": {"test": {"ndcg": 0.5}}, "fused": {"test": {"ndcg": 0.5}}}
+    near = {"bm25": {"test": {"ndcg": 0.5}}, "fused": {"test": {"ndcg": 0.515}}}
+    check_figures("benchmark", expected, near, {"fused": 0.02})
+    with pytest.raises(GateError, match=r"fused.test.ndcg: expected 0.5, found 0.515"):
+        check_figures("benchmark", expected, near, {"fused": 0.01})
+    with pytest.raises(GateError, match=r"fused.test.ndcg: expected 0.5, found None"):
+        check_figures("benchmark", expected, {"bm25": near["bm25"]}, {"fused": 0.02})
 
 
 def test_a_corrupt_object_is_named_and_never_rebuilt_in_silence(tmp_path):
