@@ -22,10 +22,7 @@ _NUMBERS: dict[str, dict[str, pl.Expr]] = {
         "lines": _LINES.sum(),
         "empty_pages": (pl.col("text").str.strip_chars() == "").sum(),
     },
-    "headings": {
-        "headings": pl.len(),
-        "continued": (pl.col("line_numbers").list.len() > 1).sum(),
-    },
+    "headings": {"headings": pl.len(), "continued": (pl.col("line_numbers").list.len() > 1).sum()},
     "hierarchy": {"nodes": pl.len(), "source": (pl.col("kind") == "source").sum()},
     "spans": {
         "spans": pl.len(),

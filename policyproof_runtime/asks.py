@@ -11,10 +11,7 @@ from policyproof_runtime.bm25 import Bm25, Floats, freeze
 from policyproof_runtime.terms import stems
 
 SCHEMA = pa.schema(
-    [
-        pa.field("passage", pa.int32(), nullable=False),
-        pa.field("text", pa.string(), nullable=False),
-    ]
+    [pa.field("passage", pa.int32(), nullable=False), pa.field("text", pa.string(), nullable=False)]
 )
 # Short texts of much the same length: it says little about what they hold.
 _B = 0.3

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import ModelError
@@ -23,7 +23,6 @@ from policyproof_runtime.records import RecordError, from_json, to_json
 #: The model manifests that come with PolicyProof.
 MANIFESTS = Path(__file__).resolve().parents[1] / "manifests" / "models"
 ROLES = ("dense", "reranker")
-POOLINGS = ("cls", "mean")
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Model:
     """A model as its manifest pins it.
 
     ``graph`` and ``vocabulary`` name two of ``files``. ``max_tokens`` counts special tokens too.
-    ``pooling`` (cls or mean), ``dimensions`` of a vector, ``normalise`` (to length 1) and the
+    ``pooling``, ``dimensions`` of a vector, ``normalise`` (to length 1) and the
     prefixes concern dense models. ``hosts`` are those that the ``url`` of a file and its redirects
     may lead to.
     """
@@ -62,13 +61,13 @@ class Model:
     id: str
     name: str
     revision: str
-    role: str
+    role: Literal["dense", "reranker"]
     licence: str
     graph: str
     vocabulary: str
     max_tokens: int
     files: tuple[ModelFile, ...]
-    pooling: str | None = None
+    pooling: Literal["cls", "mean"] | None = None
     dimensions: int | None = None
     normalise: bool = True
     query_prefix: str | None = None
@@ -77,12 +76,8 @@ class Model:
     hosts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.role not in ROLES:
-            raise RecordError("role", expected=" or ".join(ROLES), found=self.role)
-        if self.role == "dense" and self.pooling not in POOLINGS:
-            raise RecordError("pooling", expected=" or ".join(POOLINGS), found=self.pooling)
-        if self.role == "dense" and not self.dimensions:
-            raise RecordError("dimensions", expected="the length of a vector")
+        if self.role == "dense" and not (self.pooling and self.dimensions):
+            raise RecordError("a dense model has a pooling and the dimensions of its vectors")
         if not {self.graph, self.vocabulary} <= {file.name for file in self.files}:
             raise RecordError("graph and vocabulary name files of the model")
 

@@ -7,19 +7,9 @@ from typing import Any, get_args
 import polars as pl
 
 from policyproof_assets.evaluation.benchmarks import Question
-from policyproof_assets.evaluation.cases import (
-    CaseBuilder,
-    CasesManifest,
-    Split,
-    split_three_ways,
-)
+from policyproof_assets.evaluation.cases import CaseBuilder, CasesManifest, Split, split_three_ways
 from policyproof_assets.evaluation.endtoend import answer_questions, endtoend_scores
-from policyproof_assets.evaluation.gate import (
-    assess_cases,
-    case_scores,
-    surface_score,
-    train_gate,
-)
+from policyproof_assets.evaluation.gate import assess_cases, case_scores, surface_score, train_gate
 from policyproof_runtime.corpus import Corpus
 from policyproof_runtime.sufficiency import Gate, compiled_cues
 

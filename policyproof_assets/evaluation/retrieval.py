@@ -36,10 +36,7 @@ def split_questions(questions: Sequence[Question], source_of: Mapping[str, str])
 
 
 def score_questions(
-    corpus: Corpus,
-    questions: Sequence[Question],
-    splits: Mapping[str, str],
-    methods: Sequence[str],
+    corpus: Corpus, questions: Sequence[Question], splits: Mapping[str, str], methods: Sequence[str]
 ) -> pl.DataFrame:
     """Return one row per method and question: split, ranking and the metrics at depth 10.
 

@@ -131,7 +131,7 @@ def test_the_digest_follows_what_shapes_the_result_and_nothing_else(tiny_model):
     [
         ("role", "judge", "role"),
         ("pooling", "max", "pooling"),
-        ("dimensions", None, "dimensions"),
+        ("dimensions", None, "dimensions of its vectors"),
         ("graph", "other.onnx", "graph and vocabulary"),
         ("max_tokens", "many", "max_tokens"),
         ("magic", 1, "magic"),
