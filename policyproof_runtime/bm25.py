@@ -33,16 +33,17 @@ SCHEMA = pa.schema(
     ]
 )
 
-# Up to so many postings, adding them all up costs less than leaving some out.
-_FEW_POSTINGS = 1_000_000
-# The k-th best of so many passages with the rarest terms comes close to the k-th best of all.
-_SAMPLE = 2_000
-# Sums in another order or of 32 bits differ in their last digits.
-_SAFE = 1.00001
+# Up to so many passages the plain sum is the fastest.
+_SMALL = 10_000
+# A term in more than one of so many passages is kept as a row of all passages once it is asked for.
+_COMMON = 4
+# Sums of 32 bits differ from those of 64 in their last digits; a weight is never so small.
+_SAFE = 0.99999
 _TINY = 1e-6
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
+Weights = npt.NDArray[np.float32]
 
 
 def freeze(
@@ -114,7 +115,7 @@ class Bm25:
         self._rows = {term: row for row, term in enumerate(table["term"].to_pylist())}
         self._offsets, self._passages = _flat(table["passages"])
         _, self._weights = _flat(table["weights"])
-        self._bounds: dict[str, float] = {}
+        self._common: dict[str, Weights] = {}
 
     def terms(self) -> Iterable[str]:
         """Return every term of the corpus."""
@@ -151,59 +152,43 @@ class Bm25:
     def top(self, terms: Iterable[str], k: int) -> list[tuple[int, float]]:
         """Return up to ``k`` (passage, score) with a positive score, best first.
 
-        Where there are many postings, those of common terms are read only for passages that can
-        still be among the best (MaxScore, Turtle and Flood 1995); the result is the same.
+        In a large corpus sums of 32 bits, which take half the time, find the passages that may be
+        among the best; only those are added up in full. The result is the same.
         """
         known = [term for term in dict.fromkeys(terms) if term in self._rows]
-        if sum(map(self.df, known)) <= _FEW_POSTINGS:
+        if self.count <= _SMALL:
             return best(self.scores(known), k)
-        found = self._candidates(sorted(known, key=self._bound, reverse=True), k)
+        rough = np.zeros(self.count, np.float32)
+        for term in known:
+            start, stop = self._slice(term)
+            if self._is_common(term):
+                rough += self._row(term)
+            else:
+                np.add.at(rough, self._passages[start:stop], self._weights[start:stop])
+        found = np.flatnonzero(rough >= max(_kth(rough, k) * _SAFE, _TINY)).astype(np.int32)
         scores = np.zeros(len(found))
         for term in known:
-            self._add(scores, found, term)
+            scores += self._row(term)[found] if self._is_common(term) else self._at(term, found)
         return [(int(found[i]), score) for i, score in best(scores, k)]
 
-    def _candidates(self, terms: Sequence[str], k: int) -> Ints:
-        """Return, ascending, every passage that may be among the ``k`` best.
+    def _is_common(self, term: str) -> bool:
+        return self.df(term) * _COMMON > self.count
 
-        Lists are merged, those that can add most first, until a passage not yet met can no longer
-        reach the k-th best of a sample; from there on the others only sort out those met.
-        """
-        rest = sum(map(self._bound, terms))
-        scores = np.zeros(self.count, np.float32)
-        sample = np.empty(0, np.int32)
-        least, done = 0.0, 0
-        while done < len(terms) and least <= rest * _SAFE:
-            start, stop = self._slice(terms[done])
-            passages = self._passages[start:stop]
-            np.add.at(scores, passages, self._weights[start:stop])
-            if len(sample) < _SAMPLE:
-                sample = np.union1d(sample, passages[:_SAMPLE])
-            rest -= self._bound(terms[done])
-            done += 1
-            least = _kth(scores[sample], k)
-        found = np.flatnonzero(scores >= max(least - rest * _SAFE - _TINY, _TINY)).astype(np.int32)
-        partial = scores[found].astype(np.float64)
-        for term in terms[done:]:
-            self._add(partial, found, term)
-            rest -= self._bound(term)
-            keep = partial >= _kth(partial, k) - rest * _SAFE - _TINY
-            found, partial = found[keep], partial[keep]
-        return found
+    def _row(self, term: str) -> Weights:
+        """Return the weight of a common term in every passage: added at once, not one by one."""
+        if term not in self._common:
+            start, stop = self._slice(term)
+            row = np.zeros(self.count, np.float32)
+            row[self._passages[start:stop]] = self._weights[start:stop]
+            self._common[term] = row
+        return self._common[term]
 
-    def _add(self, scores: Floats, found: Ints, term: str) -> None:
-        """Add to the ``scores`` of the passages ``found`` what ``term`` weighs there."""
+    def _at(self, term: str, found: Ints) -> Weights:
+        """Return what ``term`` weighs in the passages ``found``."""
         start, stop = self._slice(term)
         passages = self._passages[start:stop]
         at = np.minimum(np.searchsorted(passages, found), len(passages) - 1)
-        scores += np.where(passages[at] == found, self._weights[start:stop][at], 0.0)
-
-    def _bound(self, term: str) -> float:
-        """Return the largest weight of ``term``."""
-        if term not in self._bounds:
-            start, stop = self._slice(term)
-            self._bounds[term] = float(self._weights[start:stop].max(initial=0.0))
-        return self._bounds[term]
+        return np.where(passages[at] == found, self._weights[start:stop][at], np.float32(0))
 
     def _slice(self, term: str) -> tuple[int, int]:
         row = self._rows.get(term)
