@@ -2,10 +2,11 @@
 
     python benchmarks/retrieve.py [--store DIR] [--sizes 707 10000 100000 1000000]
 
-Reads the passages of the newest ai-governance release and repeats them up to every size; asks the questions of its benchmark under the accepted contract (k1 1.2,
-b 0.75, every term once). Every engine must return the same ranking; two passages may change places
-where their scores differ by less than 32-bit floats can tell. Ratios, not seconds, are the result:
-the machine is the same for all.
+Reads the passages of the newest ai-governance release and repeats them up to every size; asks the
+questions of its benchmark under the accepted contract (k1 1.2, b 0.75, every term once). Every
+engine must return the same ranking; two passages may change places where their scores differ by
+less than 32-bit floats can tell. Ratios, not seconds, are the result: the machine is the same for
+all.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from rank_bm25 import BM25Okapi
 
 from policyproof_assets.evaluation.benchmarks import load_benchmark
 from policyproof_assets.project import MANIFESTS
-from policyproof_runtime.bm25 import K1, B, Bm25, freeze, inverse_document_frequency
+from policyproof_runtime.bm25 import K1, B, Bm25, inverse_document_frequency, weigh
 from policyproof_runtime.objects import ObjectStore
 from policyproof_runtime.release import load_release
 from policyproof_runtime.terms import contract_terms
