@@ -29,18 +29,8 @@ CANDIDATES = 20
 _QUESTIONS = 1_000
 
 
-def embedding_schema(width: int) -> pa.Schema:
-    """Return the columns of the embeddings phase."""
-    return pa.schema(
-        [
-            pa.field("passage_id", pa.string(), nullable=False),
-            pa.field("embedding", pa.list_(pa.float32(), width), nullable=False),
-        ]
-    )
-
-
 def vectors_of(table: pa.Table) -> Vectors:
-    """Return the embeddings as rows of one matrix, without a copy where they lie together."""
+    """Return the column ``embedding``, lists of one size, as rows of one matrix."""
     column = table["embedding"].combine_chunks()
     flat: Vectors = column.flatten().to_numpy()
     return flat.reshape(len(column), column.type.list_size)
