@@ -31,9 +31,9 @@ from pathlib import Path
 import pypdfium2
 
 from policyproof_assets.corpus.auto import find_layout_headings
-from policyproof_assets.corpus.glyphs import read_outline
 from policyproof_assets.corpus.layout import read_layout
 from policyproof_assets.corpus.lines import Lines
+from policyproof_assets.corpus.pieces import read_outline
 from policyproof_assets.corpus.profiles import load_profile
 
 MANIFESTS = Path(__file__).resolve().parents[1] / "manifests"

@@ -13,13 +13,12 @@ from typing import Any
 
 import polars as pl
 
-from policyproof_assets.corpus.found import Found
 from policyproof_assets.corpus.hyphens import Hyphens
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.corpus.outline import levels
-from policyproof_assets.corpus.recognize import Reader
+from policyproof_assets.corpus.recognize import MAX_CHARS, Found, LayoutHeadingRules, Reader
 from policyproof_assets.corpus.reviews import Rows
-from policyproof_assets.corpus.typography import LayoutHeadingRules, Line
+from policyproof_assets.corpus.typography import Typography
 from policyproof_assets.errors import ProvenanceError
 from policyproof_assets.schemas import HEADINGS, conform
 
@@ -44,29 +43,32 @@ def find_layout_headings(
             action="name such an extractor in the profile's [extract]",
         )
     if rules.source == "marked":
-        rows = list(_marked(lines, 2 * rules.max_chars))
+        found = list(_marked(lines))
     else:
-        page = Reader(lines, rules)
-        found = [h for h in page.headings() if not _is_refused(h.first, lines, rows)]
-        rows = [
-            _row(lines, heading, level, page.hyphens)
-            for heading, level in zip(found, levels(page.entries(found)), strict=True)
-        ]
-    numbered = [{**row, "order": order} for order, row in enumerate(rows, 1)]
+        found = list(_recognised(lines, rules, rows))
+    numbered = [{**row, "order": order} for order, row in enumerate(found, 1)]
     return conform(pl.DataFrame(numbered, schema=HEADINGS), HEADINGS)
 
 
-def _is_refused(line: Line, lines: Lines, rows: Rows | None) -> bool:
-    place = lines.coordinate(line.position)
-    return rows is not None and rows.take("not_heading", *place) is not None
+def _recognised(
+    lines: Lines, rules: LayoutHeadingRules, rows: Rows | None
+) -> Iterator[dict[str, Any]]:
+    hyphens = Hyphens(lines.text)
+    found = Reader(Typography(lines), rules).headings()
+    if rows is not None:
+        places = (lines.coordinate(heading.first.position) for heading in found)
+        refused = [rows.take("not_heading", *place) is not None for place in places]
+        found = [h for h, no in zip(found, refused, strict=True) if not no]
+    for heading, level in zip(found, levels(found, rules), strict=True):
+        yield _row(lines, heading, level, hyphens)
 
 
-def _marked(lines: Lines, limit: int) -> Iterator[dict[str, Any]]:
+def _marked(lines: Lines) -> Iterator[dict[str, Any]]:
     for position, layout in enumerate(lines.layout or ()):
         if layout["outline"]:
             stop = position + (layout["outline_lines"] or 1)
             text = " ".join(filter(None, map(_unmarked, lines.text[position:stop])))
-            if 0 < len(text) <= limit:
+            if 0 < len(text) <= 2 * MAX_CHARS:
                 yield _values(lines, range(position, stop), layout["outline"], text)
 
 
@@ -87,7 +89,7 @@ def _unmarked(text: str) -> str:
 def _row(lines: Lines, found: Found, level: int, hyphens: Hyphens) -> dict[str, Any]:
     texts = [line.text for line in found.lines]
     positions = range(found.lines[0].position, found.lines[-1].position + 1)
-    if found.marker and len(texts) > 1:
+    if found.marked and len(texts) > 1:
         title = hyphens.join(texts[1:])
         dash = "" if texts[0].endswith((":", "–", "—", "-")) else " —"
         values = _values(lines, positions, level, f"{texts[0]}{dash} {title}")

@@ -6,7 +6,6 @@ are; YAML front matter between ``---`` lines at the top is data about the docume
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, Literal
@@ -17,14 +16,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pydantic import BaseModel, ConfigDict, PositiveInt
 
-from policyproof_assets.corpus.glyphs import INVISIBLE
+from policyproof_assets.corpus.pieces import visible
 from policyproof_assets.corpus.roles import METADATA, SEPARATOR, TABLE, TEXT
 from policyproof_assets.errors import ExtractError, ManifestError
 from policyproof_assets.schemas import LAYOUT, PAGES, conform
 
 _FENCE = "---"
-#: What ``splitlines`` takes for the end of a line, besides LF.
-_BREAKS = re.compile(r"[\v\f\x1c-\x1e\x85\u2028\u2029]")
 #: Front matter is looked for in the first lines only, so that a rule further down opens none.
 _FRONT_MATTER_LINES = 400
 #: YAML that nests deeper or refers to itself is made to exhaust memory.
@@ -107,7 +104,7 @@ def read_lines(path: Path, rules: FileRules) -> list[str]:
             found=len(lines[longest]),
             action="wrap the line; the limits stand in the profile's [extract]",
         )
-    return [INVISIBLE.sub("", _BREAKS.sub(" ", line)) for line in lines]
+    return [visible(line) for line in lines]
 
 
 def _read_bytes(path: Path, limit: int) -> bytes:

@@ -1,304 +1,173 @@
 """Tables of a page as rows that read well in a citation: ``cell | cell | cell``.
 
-A table with ruling lines is found by its grid (pdfplumber's algorithm over edges), one without by
-white space that stays empty over several lines. A cell that stands beside several rows becomes a
-line of its own above them.
+A table is known by its ruling lines: by the cells they enclose, or by three or more level lines of
+one length with white space between columns. A cell that stands beside several rows becomes a line
+of its own above them. What has no lines is read row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
-from pdfplumber import table as grid
+from pdfplumber.page import Page
 
-from policyproof_assets.corpus.columns import CELLS, Row, join, rows_of
-from policyproof_assets.corpus.glyphs import Edge, Piece
+from policyproof_assets.corpus.columns import CELLS, join, rows_of
 from policyproof_assets.corpus.hyphens import Hyphens
+from policyproof_assets.corpus.pieces import Piece
 
 Box = tuple[float, float, float, float]  # x0, top, x1, bottom
 
-#: More ruling lines than this on a page are a drawing; the grid takes time with their square.
+#: More ruling lines than this on a page are a drawing; finding cells takes time with their square.
 _MAX_EDGES = 1500
 #: Lines nearer than this are one line (Word draws a border as several thin boxes).
 _SNAP = 4.0
-_MIN_RULE = 8.0
-#: Rows of a table are this many line heights apart, lines of one cell are less.
-_ROW_GAP = 1.2
-#: The white space between the columns of a table without lines, in sizes of its font.
-_GAP = 0.9
-#: An empty stretch of so many line heights ends a table without lines.
-_END = 3.0
-#: A line this much larger is a heading below or between tables.
-_TITLE = 1.15
-#: The next line of a cell is at most so many sizes lower.
-_NEXT_LINE = 1.5
-#: Lines are rows if this share has most columns; a column wraps if this share of its lines goes on
-#: from one that fills this share of the width.
-_FULL, _WRAPPED, _FILLED = 0.8, 0.2, 0.75
-_MIN_WIDTH = 40
+_SETTINGS = {
+    "snap_tolerance": _SNAP,
+    "join_tolerance": _SNAP,
+    "intersection_tolerance": _SNAP,
+    "edge_min_length": 8.0,
+}
+#: The white space between columns without lines, in points.
+_GAP = 6.0
+#: A row that is longer is cut into several lines, at a cell or a sentence.
+_MAX_ROW, _MARKS = 900, (CELLS, ". ", " ")
 
 
-class Tables:
-    """Turns tables into rows, joining what a cell wraps; ``width`` caps the characters of a row."""
+def find_cells(page: Page, pieces: Sequence[Piece]) -> list[list[Box]]:
+    """Return the cells of every table of a page with at least two columns."""
+    if not 0 < len(page.edges) <= _MAX_EDGES:
+        return []
+    finder = page.debug_tablefinder(_SETTINGS)
+    boxed = [table.cells for table in finder.tables]
+    boxed = [cells for cells in boxed if len({cell[0] for cell in cells}) > 1]
+    return [*boxed, *_between_rules(finder.edges, pieces)]
 
-    def __init__(self, hyphens: Hyphens, width: int) -> None:
-        self._hyphens = hyphens
-        self._width = max(width, _MIN_WIDTH)
 
-    def ruled(self, pieces: Sequence[Piece], edges: Sequence[Edge]) -> list[Piece]:
-        """Return ``pieces`` with those inside ruled tables replaced by rows."""
-        rest, rows = list(pieces), []
-        for cells in _grids(edges):
-            inside = [(p, c) for p in rest for c in (_cell_of(p, cells),) if c is not None]
-            if not _has_row({cell for _, cell in inside}):
-                continue
+def _between_rules(
+    edges: Sequence[Mapping[str, Any]], pieces: Sequence[Piece]
+) -> Iterator[list[Box]]:
+    """Yield the cells between level lines of one length, parted by white space."""
+    rules: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for edge in edges:
+        if edge["orientation"] == "h":
+            rules[round(edge["x0"]), round(edge["x1"])].add(round(edge["top"]))
+    for (left, right), tops in rules.items():
+        found: list[Box] = []
+        bands = [(left, top, right, bottom) for top, bottom in pairwise(sorted(tops))]
+        for band in bands:
+            # The first row parts columns, and no row after it fills the space between them.
+            if found and not _columns([*found, band], pieces):
+                yield _cells(found, pieces)
+                found = []
+            if found or _columns([band], pieces):
+                found.append(band)
+        yield _cells(found, pieces)
+
+
+def _cells(bands: Sequence[Box], pieces: Sequence[Piece]) -> list[Box]:
+    """Return the cells of two or more bands; a single one may be a frame around any lines."""
+    if len(bands) < 2:
+        return []
+    left, _, right, _ = bands[0]
+    columns = list(pairwise([left, *_columns(bands, pieces), right]))
+    return [(x0, top, x1, bottom) for _, top, _, bottom in bands for x0, x1 in columns]
+
+
+def _columns(bands: Sequence[Box], pieces: Sequence[Piece]) -> list[float]:
+    """Return the middle of each stretch from left to right that no piece in ``bands`` takes."""
+    inside = sorted((p.x0, p.x1) for p in pieces if any(_is_in(p, band) for band in bands))
+    found, end = [], math.inf
+    for x0, x1 in inside:
+        if x0 - end >= _GAP:
+            found.append((x0 + end) / 2)
+        end = x1 if end == math.inf else max(end, x1)
+    return found
+
+
+def with_rows(
+    pieces: Sequence[Piece], tables: Sequence[list[Box]], hyphens: Hyphens
+) -> list[Piece]:
+    """Return ``pieces`` with those in the cells of tables replaced by rows."""
+    rest, rows = list(pieces), []
+    for cells in tables:
+        inside = [(p, cell) for p in rest for cell in cells if _is_in(p, cell)]
+        filled: dict[Box, list[Piece]] = defaultdict(list)
+        for piece, cell in inside:
+            filled[cell].append(piece)
+        if _has_row(filled):
             taken = {id(piece) for piece, _ in inside}
             rest = [p for p in rest if id(p) not in taken]
-            rows += _in_order(list(self._ruled_rows(inside, cells)))
-        return rest + rows
+            texts = {cell: _statements(found, hyphens) for cell, found in filled.items()}
+            rows += _in_order(list(_rows(texts)))
+    return rest + rows
 
-    def _ruled_rows(self, inside: list[tuple[Piece, Box]], cells: list[Box]) -> Iterator[Piece]:
-        texts = {cell: [p for p, c in inside if c == cell] for cell in cells}
-        tops = sorted({round(cell[1], 1) for cell in cells})
-        for top, below in zip(tops, [*tops[1:], float("inf")], strict=True):
-            row = sorted(c for c in cells if round(c[1], 1) == top and texts[c])
-            # A cell beside several rows reaches beyond the next row's top; alone it is its own row.
-            tall = [c for c in row if c[3] > below + _SNAP and len(row) > 1]
-            for cell in tall:
-                yield from self._line([texts[cell]])
-            yield from self._line([texts[c] for c in row if c not in tall])
 
-    def unruled(self, rows: Sequence[Row]) -> list[Row]:
-        """Return the printed lines of a block with its tables without lines as rows."""
-        found: list[Row] = []
-        start = 0
-        while start < len(rows):
-            stop, gaps = _region(rows, start)
-            if stop - start > 1 and not _hides_columns(rows, start, stop, gaps):
-                for cells in _unruled_rows(rows[start:stop], gaps):
-                    found += [[row] for row in self._line(cells)]
-            else:
-                found.append(rows[start])
-                stop = start + 1
-            start = stop
-        return [row for i in range(len(found)) for row in self._beside(found, i)]
+def _is_in(piece: Piece, cell: Box) -> bool:
+    x, y = (piece.x0 + piece.x1) / 2, piece.base - 0.3 * piece.size
+    return cell[0] <= x < cell[2] and cell[1] <= y < cell[3]
 
-    def _beside(self, rows: Sequence[Row], index: int) -> list[Row]:
-        """Return one printed line; next to a table, its pieces are the cells of one more row."""
-        near = [rows[i][0] for i in (index - 1, index + 1) if 0 <= i < len(rows)]
-        if not _gaps(rows[index]) or not any(piece.table for piece in near):
-            return [rows[index]]
-        return [[row] for row in self._line([[piece] for piece in rows[index]])]
 
-    def _line(self, cells: Sequence[Sequence[Piece]]) -> Iterator[Piece]:
-        texts = [self._cell(cell) for cell in cells if cell]
-        if any(0 < text.lead < len(text.text) for text in texts[1:]):
-            # A cell that opens with a label in bold says what it is without its neighbours.
-            for text in texts:
-                yield from self._row([text])
-        elif texts:
-            yield from self._row(texts)
+def _has_row(cells: Sequence[Box]) -> bool:
+    """Say whether two of the cells with text stand side by side; else it is a frame or a list."""
+    return any(a[0] < b[0] and a[1] < b[3] and b[1] < a[3] for a in cells for b in cells)
 
-    def _row(self, texts: Sequence[Piece]) -> Iterator[Piece]:
-        first = replace(join(texts, CELLS), table=True, base=min(p.base for p in texts))
-        for count, text in enumerate(_wrap(first.text, self._width)):
-            lead = first.lead if count == 0 else 0
-            base = round(first.base + 0.1 * count, 1)
-            yield replace(first, text=text, base=base, lead=min(lead, len(text)))
 
-    def _cell(self, pieces: Sequence[Piece]) -> Piece:
-        lines = [join(row, " ") for row in rows_of([replace(p, table=False) for p in pieces])]
-        whole = join(lines, " ")
-        return replace(whole, text=self._hyphens.join([p.text for p in lines]), base=lines[0].base)
+def _statements(pieces: Sequence[Piece], hyphens: Hyphens) -> list[Piece]:
+    """Return the text of a cell, cut where a line opens with a label in bold."""
+    lines = [join(row, " ") for row in rows_of(pieces)]
+    starts = [i for i, line in enumerate(lines) if i == 0 or _has_label(line)]
+    parts = [lines[start:stop] for start, stop in pairwise([*starts, len(lines)])]
+    return [
+        replace(join(part, " "), text=hyphens.join([p.text for p in part]), base=part[0].base)
+        for part in parts
+    ]
+
+
+def _has_label(piece: Piece) -> bool:
+    return 0 < piece.lead < len(piece.text)
+
+
+def _rows(texts: dict[Box, list[Piece]]) -> Iterator[Piece]:
+    tops = sorted({round(cell[1], 1) for cell in texts})
+    for top, below in zip(tops, [*tops[1:], math.inf], strict=True):
+        row = sorted(cell for cell in texts if round(cell[1], 1) == top)
+        # A cell beside several rows reaches beyond the next row's top; alone it is its own row.
+        tall = [cell for cell in row if cell[3] > below + _SNAP and len(row) > 1]
+        alone = [part for cell in tall for part in texts[cell]]
+        cells = [part for cell in row if cell not in tall for part in texts[cell]]
+        if any(_has_label(part) for part in cells[1:]):
+            # What opens with a label says what it is without its neighbours.
+            alone, cells = [*alone, *cells], []
+        for parts in (*([part] for part in alone), cells):
+            yield from _line(parts)
+
+
+def _line(cells: Sequence[Piece]) -> Iterator[Piece]:
+    if not cells:
+        return
+    first = replace(join(cells, CELLS), table=True, base=min(cell.base for cell in cells))
+    for count, text in enumerate(_cut(first.text)):
+        lead = min(first.lead, len(text)) if count == 0 else 0
+        yield replace(first, text=text, base=first.base + 0.1 * count, lead=lead)
+
+
+def _cut(text: str) -> Iterator[str]:
+    """Cut a long row at the last cell, sentence or word that ends within the limit."""
+    while len(text) > _MAX_ROW:
+        marks = ((text.rfind(mark, _MAX_ROW // 2, _MAX_ROW), mark) for mark in _MARKS)
+        cut = next((end + len(mark) for end, mark in marks if end > 0), _MAX_ROW)
+        yield text[:cut].strip()
+        text = text[cut:].strip()
+    yield text
 
 
 def _in_order(rows: list[Piece]) -> list[Piece]:
     """Return rows with baselines that ascend, so that a tall cell stays above those beside it."""
     for row, below in reversed(list(pairwise(rows))):
-        row.base = min(row.base, round(below.base - 0.1, 1))
+        row.base = min(row.base, below.base - 0.1)
     return rows
-
-
-def _wrap(text: str, width: int) -> Iterator[str]:
-    """Cut a long row at the last cell, sentence or word that ends within ``width``."""
-    while len(text) > width:
-        for mark in (CELLS, ". ", " "):
-            cut = text.rfind(mark, width // 2, width)
-            if cut > 0:
-                break
-        else:
-            cut, mark = width, ""
-        yield text[: cut + len(mark)].strip()
-        text = text[cut + len(mark) :].strip()
-    yield text
-
-
-def _grids(edges: Sequence[Edge]) -> list[list[Box]]:
-    """Return the cells of every ruled table with at least two columns, outermost left out."""
-    lines = [line for edge in edges if (line := _line_of(edge))]
-    if not lines or len(lines) > _MAX_EDGES:
-        return []
-    merged = grid.merge_edges(lines, _SNAP, _SNAP, _SNAP, _SNAP)
-    crossings = grid.edges_to_intersections(merged, _SNAP, _SNAP)
-    tables = grid.cells_to_tables(grid.intersections_to_cells(crossings))
-    return [cells for cells in tables if len({cell[0] for cell in cells}) > 1]
-
-
-def _has_row(cells: set[Box]) -> bool:
-    """Say whether two of the cells with text stand side by side; else it is a frame or a list."""
-    return any(a[0] < b[0] and a[1] < b[3] and b[1] < a[3] for a in cells for b in cells)
-
-
-def _line_of(edge: Edge) -> dict[str, object] | None:
-    width, height = edge.x1 - edge.x0, edge.bottom - edge.top
-    if max(width, height) < _MIN_RULE:
-        return None
-    across = width >= height
-    x, y = (edge.x0 + edge.x1) / 2, (edge.top + edge.bottom) / 2
-    return {
-        "x0": edge.x0 if across else x,
-        "x1": edge.x1 if across else x,
-        "top": y if across else edge.top,
-        "bottom": y if across else edge.bottom,
-        "width": width if across else 0,
-        "height": 0 if across else height,
-        "orientation": "h" if across else "v",
-    }
-
-
-def _cell_of(piece: Piece, cells: Sequence[Box]) -> Box | None:
-    x, y = (piece.x0 + piece.x1) / 2, piece.base - 0.3 * piece.size
-    return next((c for c in cells if c[0] <= x <= c[2] and c[1] <= y <= c[3]), None)
-
-
-Gap = tuple[float, float]
-
-
-def _region(rows: Sequence[Row], start: int) -> tuple[int, list[Gap]]:
-    """Return where the table without lines that begins at ``start`` ends, and its column gaps.
-
-    The end is ``start + 1`` where no table begins. A table has two rows of several pieces, and
-    every line between its first and its last keeps the gaps empty.
-    """
-    gaps = _gaps(rows[start])
-    stop, kept = start + 1, gaps
-    for index in range(start + 1, len(rows)):
-        row, before = rows[index], rows[index - 1]
-        distance = row[0].base - before[0].base
-        if not gaps or row[0].table or distance > _END * min(row[0].size, before[0].size):
-            break
-        if len(row) == 1 and row[0].size > _TITLE * rows[start][0].size:
-            break
-        gaps = [g for gap in gaps for g in _free(gap, row)]
-        if gaps and len(row) > 1:
-            stop, kept = index + 1, gaps
-    return (_with_last_cell(rows, stop, kept) if stop > start + 1 else stop), kept
-
-
-def _hides_columns(rows: Sequence[Row], start: int, stop: int, gaps: Sequence[Gap]) -> bool:
-    """Say whether the line at ``start``, say a centred title row, hides columns of those below."""
-    below, inner = _region(rows, start + 1)
-    return below >= stop and below > start + 2 and len(inner) > len(gaps)
-
-
-def _with_last_cell(rows: Sequence[Row], stop: int, gaps: Sequence[Gap]) -> int:
-    """Return the end of a table with the lines of its last cells that stand alone."""
-    step = rows[stop - 1][0].base - rows[stop - 2][0].base
-    while stop < len(rows):
-        row, before = rows[stop], rows[stop - 1]
-        near = row[0].base - before[0].base <= max(_ROW_GAP * step, _NEXT_LINE * row[0].size)
-        clear = all(any(_free(gap, row)) for gap in gaps)
-        # A line from the left edge may be the paragraph after the table: the cell must go on.
-        goes_on = row[0].text[:1].islower() or row[0].x0 > before[0].x0 + row[0].size
-        goes_on = goes_on or row[0].base - before[0].base < step / _ROW_GAP
-        if row[0].table or not near or not clear or not goes_on:
-            break
-        stop += 1
-    return stop
-
-
-def _gaps(row: Row) -> list[Gap]:
-    if row[0].table:
-        return []
-    return [(a.x1, b.x0) for a, b in pairwise(row) if b.x0 - a.x1 >= _GAP * a.size]
-
-
-def _free(gap: Gap, row: Row) -> Iterator[Gap]:
-    """Yield what ``row`` leaves of a gap, if that is wide enough to part columns."""
-    left, right = gap
-    for piece in row:
-        if piece.x0 < right and piece.x1 > left:
-            if piece.x0 <= left:
-                left = max(left, piece.x1)
-            else:
-                right = min(right, piece.x0)
-    if right - left >= _GAP * row[0].size:
-        yield left, right
-
-
-def _unruled_rows(rows: Sequence[Row], gaps: Sequence[Gap]) -> Iterator[list[list[Piece]]]:
-    """Yield the cells of each row of a table without lines."""
-    bounds = sorted((a + b) / 2 for a, b in gaps)
-    leading = _leading(rows, bounds)
-    for group in _groups(rows, leading):
-        if _one_line_each(group, bounds):
-            yield from (_cells(row, bounds) for row in group)
-            continue
-        cells = _cells([p for row in group for p in row], bounds)
-        first, others = cells[0], [c for c in cells[1:] if c]
-        parts = _groups(rows_of(others[0]), leading) if len(others) == 1 else []
-        if first and len(parts) > 1:
-            yield [first]
-            for part in parts:
-                yield [[p for row in part for p in row]]
-        else:
-            yield cells
-
-
-def _one_line_each(rows: Sequence[Row], bounds: Sequence[float]) -> bool:
-    """Say whether lines are rows: most have something in most columns, and no column wraps."""
-    full = sum(len(row) > (len(bounds) + 1) / 2 for row in rows)
-    columns = zip(*(_cells(row, bounds) for row in rows), strict=True)
-    return full >= _FULL * len(rows) and not any(_wraps([c for c in col if c]) for col in columns)
-
-
-def _wraps(cells: Sequence[Sequence[Piece]]) -> bool:
-    """Say whether a column's lines go on from one to the next: lower case after a filled line."""
-    if not cells:
-        return False
-    left = min(cell[0].x0 for cell in cells)
-    width = max(cell[-1].x1 for cell in cells) - left
-    going = [
-        " " in before[-1].text
-        and after[0].text[:1].islower()
-        and before[-1].x1 - left >= _FILLED * width
-        for before, after in pairwise(cells)
-    ]
-    return sum(going) > max(1, _WRAPPED * len(cells))
-
-
-def _cells(pieces: Sequence[Piece], bounds: Sequence[float]) -> list[list[Piece]]:
-    cells: list[list[Piece]] = [[] for _ in range(len(bounds) + 1)]
-    for piece in pieces:
-        cells[sum(piece.x0 > bound for bound in bounds)].append(piece)
-    return cells
-
-
-def _leading(rows: Sequence[Row], bounds: Sequence[float]) -> float:
-    """Return the distance of the lines inside cells: the least step down any column."""
-    columns = zip(*(_cells(row, bounds) for row in rows), strict=True)
-    filled = [[cell[0] for cell in column if cell] for column in columns]
-    steps = [b.base - a.base for cells in filled for a, b in pairwise(cells)]
-    return min((step for step in steps if step > 0.9 * rows[0][0].size), default=0.0)
-
-
-def _groups(rows: Sequence[Row], leading: float) -> list[list[Row]]:
-    """Cut lines where the distance is wider than between the lines of one cell."""
-    groups: list[list[Row]] = []
-    for before, row in zip([None, *rows], rows, strict=False):
-        if before is None or row[0].base - before[0].base > _ROW_GAP * leading:
-            groups.append([])
-        groups[-1].append(row)
-    return groups

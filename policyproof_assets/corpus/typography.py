@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, PositiveFloat, PositiveInt
+from policyproof_assets.corpus.lines import Lines
+from policyproof_assets.corpus.roles import TABLE, TEXT, main_size
 
-from policyproof_assets.corpus.roles import TABLE, TEXT
-
+#: Sizes that differ by less than this share are one size.
+_LARGER = 1.08
+#: A line set apart is this many sizes below the one before it; the next line of a paragraph less.
+_APART = 1.5
 _MARGIN = 12.0
-
-
-class LayoutHeadingRules(BaseModel):
-    """The section [headings] of a profile that finds headings by layout.
-
-    ``source`` is ``layout`` for headings to be recognised, ``marked`` where the document itself
-    says what is a heading (Markdown, HTML). Sizes and distances are shares of the text's size.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    source: Literal["layout", "marked"]
-    max_chars: PositiveInt = 180
-    max_lines: PositiveInt = 5
-    #: A labelled statement (``GOVERN 1.1: …``) runs to the end of its sentence, at most so far.
-    max_label_lines: PositiveInt = 14
-    max_label_chars: PositiveInt = 1_000
-    larger: PositiveFloat = 1.08
-    #: A line set apart has this much more than the usual distance above it.
-    apart: PositiveFloat = 1.25
-    #: Words that open a heading with their number, and their rank: a smaller one contains a larger.
-    words: dict[str, int] = {}
-    #: Those that stand at the top wherever they occur.
-    top_words: tuple[str, ...] = ()
-    #: Words that open something else with their number.
-    captions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line with its layout; ``position`` among the document's lines."""
+    """A line with its layout (fields of LAYOUT); ``position`` among the document's lines."""
 
     position: int
     page: int
@@ -65,53 +39,51 @@ class Line:
         """What two lines of one heading have in common."""
         return self.size, self.bold, self.italic
 
+    def precedes(self, after: Line) -> bool:
+        """Say whether ``after`` is the next line of the same paragraph."""
+        return 0 < after.base - self.base <= _APART * max(self.size, after.size)
+
 
 class Typography:
-    """How a document sets its text, and how a line differs from that."""
+    """The lines of a document, how it sets its text, and how a line differs from that."""
 
-    def __init__(self, lines: Sequence[Line], rules: LayoutHeadingRules) -> None:
-        self._rules = rules
-        self._all = lines
-        self.text = [line for line in lines if line.role == TEXT]
-        sizes = Counter[float]()
-        for line in self.text or lines:
-            sizes[line.size] += len(line.text)
+    def __init__(self, lines: Lines) -> None:
+        texts = zip(lines.page, lines.text, lines.layout or (), strict=True)
+        self.lines = [
+            Line(i, page, text.strip(), **own) for i, (page, text, own) in enumerate(texts)
+        ]
+        self.text = [line for line in self.lines if line.role == TEXT]
         #: The size of most of the text.
-        self.size = max(sizes.items(), key=lambda item: (item[1], item[0]))[0] if sizes else 0.0
+        self.size = main_size(self.text or self.lines)
+
+    def following(self, line: Line, count: int) -> list[Line]:
+        """Return at most ``count`` lines after ``line`` on its page, in its column."""
+        after = self.lines[line.position + 1 : line.position + 1 + count]
+        # A line over both columns (0) may wrap into one that looks like one of a column.
+        stops = (
+            i
+            for i, a in enumerate(after)
+            if a.page != line.page or line.column not in (0, a.column)
+        )
+        return after[: next(stops, count)]
 
     def is_larger(self, line: Line) -> bool:
         """Say whether a line is set larger than the text."""
-        return line.size >= self._rules.larger * self.size
+        return line.size >= _LARGER * self.size
 
-    def stands_out(self, line: Line, *, larger: bool = False) -> bool:
-        """Say whether a line is larger than the text, or bold where the text is not."""
-        bold = line.bold and not self._text_is_bold and line.size >= self.size / self._rules.larger
-        return self.is_larger(line) or (bold and not larger) or line.outline is not None
-
-    @cached_property
-    def _text_is_bold(self) -> bool:
-        bold = sum(len(line.text) for line in self.text if line.bold)
-        return 2 * bold > sum(len(line.text) for line in self.text)
+    def stands_out(self, line: Line) -> bool:
+        """Say whether a line is bookmarked, larger than the text, or bold and no smaller."""
+        bold = line.bold and line.size >= self.size / _LARGER
+        return self.is_larger(line) or bold or line.outline is not None
 
     def is_apart(self, line: Line) -> bool:
         """Say whether more space than between lines is above, or nothing."""
-        before = self._all[line.position - 1] if line.position else None
+        before = self.lines[line.position - 1] if line.position else None
         if before is None or (before.page, before.column) != (line.page, line.column):
             return True
-        distance = line.base - before.base
         return before.role not in (TEXT, TABLE) or not (
-            0 < distance < self._rules.apart * max(self._leading, before.size)
+            0 < line.base - before.base < _APART * before.size
         )
-
-    @cached_property
-    def _leading(self) -> float:
-        """The commonest distance between two lines of text."""
-        steps = Counter[float]()
-        for before, after in zip(self.text, self.text[1:], strict=False):
-            same = before.page == after.page and before.column == after.column
-            if same and before.size == after.size == self.size and after.base > before.base:
-                steps[round(after.base - before.base, 1)] += 1
-        return max(steps.items(), key=lambda i: (i[1], -i[0]))[0] if steps else 1.2 * self.size
 
     def is_centred(self, line: Line) -> bool:
         """Say whether a line stands in the middle of its column, away from both edges."""
@@ -129,9 +101,3 @@ class Typography:
             ends = sorted(line.x1 for line in inside)
             edges[column] = starts[len(starts) // 20], ends[len(ends) * 19 // 20]
         return edges
-
-
-def prominence(line: Line) -> tuple[float, bool, bool]:
-    """Return how much a line is set off: size, bold, capitals."""
-    letters = [c for c in line.text if c.isalpha()]
-    return line.size, line.bold, bool(letters) and all(c.isupper() for c in letters)

@@ -9,8 +9,10 @@ from policyproof_assets.corpus.headings import find_headings
 from policyproof_assets.corpus.hierarchy import build_hierarchy
 from policyproof_assets.corpus.layout import read_layout
 from policyproof_assets.corpus.lines import Lines
-from policyproof_assets.corpus.outline import Entry, levels
+from policyproof_assets.corpus.outline import levels
 from policyproof_assets.corpus.profiles import Review, load_profile
+from policyproof_assets.corpus.recognize import Found
+from policyproof_assets.corpus.typography import Line
 from policyproof_assets.errors import ProvenanceError, ReviewError
 
 from .test_layout import PROSE, Sheet
@@ -222,9 +224,10 @@ def test_the_tree_is_that_of_the_levels(sheet, profile):
     assert paths == [["1 Aim"], ["1 Aim", "1.1 Scope"], ["2 Duties"]]
 
 
-def entry(kind="style", number="", *, word="", rank=0, outline=None, size=12.0, bold=True):
+def entry(kind="style", number="", *, word="", outline=None, size=12.0):
     parts = tuple(number.split(".")) if number else ()
-    return Entry(kind, word, rank, rank == 1, parts, outline, (size, bold, False))
+    line = Line(0, 1, "x", "text", size, True, False, 0, 0.0, 0.0, 0.0, 0, outline, None)
+    return Found([line], kind, word, parts, outline=outline)
 
 
 @pytest.mark.parametrize(
@@ -242,17 +245,17 @@ def entry(kind="style", number="", *, word="", rank=0, outline=None, size=12.0, 
         ([entry(outline=1, size=10), entry(outline=2, size=14), entry(outline=1)], [1, 2, 1]),
         (
             [
-                entry("word", "I", word="part", rank=2),
+                entry("word", "I", word="part"),
                 entry("number", "1"),
-                entry("word", "A", word="annex", rank=1),
+                entry("word", "A", word="annex"),
                 entry("letter", "A.1"),
             ],
             [1, 2, 1, 2],
         ),
     ],
 )
-def test_levels(entries, expected):
-    assert levels(entries) == expected
+def test_levels(entries, expected, profile):
+    assert levels(entries, profile.headings) == expected
 
 
 def test_the_accepted_headings_are_found_without_their_profiles(shared):

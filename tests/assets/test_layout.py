@@ -7,6 +7,7 @@ from reportlab import rl_config
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
+from policyproof_assets.corpus import layout, tables
 from policyproof_assets.corpus.layout import LayoutRules, read_layout
 from policyproof_assets.errors import ExtractError
 
@@ -107,7 +108,7 @@ def test_a_cell_beside_several_rows_is_a_line_above_them(sheet):
     assert texts(sheet.read()) == ["Models", "inventory", "review"]
 
 
-def test_a_table_without_lines_is_found_by_its_gaps(sheet):
+def test_rows_of_a_table_without_lines_are_lines_of_cells(sheet):
     sheet.write(72, 80, PROSE)
     for row, cells in enumerate(
         [("Tier", "Review", "Owner"), ("T1", "yearly", "Risk"), ("T2", "never", "IT")]
@@ -115,21 +116,36 @@ def test_a_table_without_lines_is_found_by_its_gaps(sheet):
         for column, cell in enumerate(cells):
             sheet.write(72 + 120 * column, 110 + 14 * row, cell)
     sheet.write(72, 180, PROSE)
-    assert rows(sheet.read()) == [
-        ("text", PROSE),
-        ("table", "Tier | Review | Owner"),
-        ("table", "T1 | yearly | Risk"),
-        ("table", "T2 | never | IT"),
-        ("text", PROSE),
+    assert texts(sheet.read()) == [
+        PROSE,
+        "Tier | Review | Owner",
+        "T1 | yearly | Risk",
+        "T2 | never | IT",
+        PROSE,
     ]
 
 
-def test_a_long_row_is_cut_at_a_cell(sheet):
+def test_a_table_with_level_lines_only_has_the_columns_its_gaps_part(sheet):
+    for y in (90, 110, 145, 165):
+        sheet.canvas.line(72, 842 - y, 400, 842 - y)
+    sheet.write(72, 104, "Class").write(200, 104, "Kept for")
+    sheet.write(72, 124, "Meter readings").write(200, 124, "two years, or as")
+    sheet.write(200, 136, "long as a dispute lasts")
+    sheet.write(72, 159, "Maps").write(200, 159, "for ever")
+    assert rows(sheet.read()) == [
+        ("table", "Class | Kept for"),
+        ("table", "Meter readings | two years, or as long as a dispute lasts"),
+        ("table", "Maps | for ever"),
+    ]
+
+
+def test_a_long_row_is_cut_at_a_cell(sheet, monkeypatch):
     sheet.canvas.grid([72, 300, 500], [602, 662, 682])
     sheet.write(80, 172, "Class").write(310, 172, "Rule")
     sheet.column(80, 195, ["Some rather long name", "of a class of data"])
     sheet.column(310, 195, ["And the rule that holds", "for all of it"])
-    found = texts(sheet.read(LayoutRules(extractor="layout", max_row_characters=50)))
+    monkeypatch.setattr(tables, "_MAX_ROW", 50)
+    found = texts(sheet.read())
     assert found[1:] == [
         "Some rather long name of a class of data |",
         "And the rule that holds for all of it",
@@ -235,18 +251,18 @@ def test_a_blank_page_is_no_scan(sheet):
 
 
 @pytest.mark.parametrize(
-    ("limits", "reason"),
+    ("limit", "reason"),
     [
-        ({"max_pages": 1}, "number of pages"),
-        ({"max_bytes": 100}, "number of bytes"),
-        ({"max_page_characters": 5}, "number of characters"),
-        ({"max_characters": 80}, "characters up to page 2"),
+        ("MAX_PAGES", "number of pages"),
+        ("MAX_BYTES", "number of bytes"),
+        ("MAX_PAGE_CHARACTERS", "characters on page 1"),
     ],
 )
-def test_limits_are_errors_with_both_figures(sheet, limits, reason):
+def test_limits_are_errors_with_both_figures(sheet, monkeypatch, limit, reason):
+    monkeypatch.setattr(layout, limit, 1)
     sheet.write(72, 80, PROSE).page().write(72, 80, PROSE).page()
     with pytest.raises(ExtractError, match=f"sheet.pdf.*{reason}") as error:
-        sheet.read(LayoutRules(extractor="layout", **limits))
+        sheet.read()
     assert error.value.expected
     assert error.value.found
 
