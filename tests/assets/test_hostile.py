@@ -30,7 +30,7 @@ from policyproof_runtime.tokenize import TokenCounter, pinned_vocabulary
 from .hostile import MARKDOWN, MARKDOWN_MUTATORS, PDF_MUTATORS, mutations, sound_pdf
 
 PDFS, MARKDOWNS = 208, 225
-SECONDS = 60
+SECONDS = 10
 DESCRIPTION = 'acl = ["staff"]\nclassification = "internal"\n'
 
 
