@@ -217,7 +217,7 @@ class Build:
         rules = self._jobs[document.id].profile.extract
         with self._or_left_out(document):
             path = self.project.source(self.corpus, document, self.store, folder)
-            ranges = page_ranges(path, document, rules, PAGES_PER_TASK)
+            ranges = page_ranges(path, rules, PAGES_PER_TASK)
             return [(document.id, (path, document, rules, pages)) for pages in ranges]
         return []
 

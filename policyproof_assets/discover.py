@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,24 +30,11 @@ CORPUS_FILE = "corpus.toml"
 _LEFT_OUT = re.compile(r"(?i)readme\b.*|[._].*")
 _PROFILES = {"pdf": "auto", "markdown": "markdown", "html": "html"}
 _SETTINGS = frozenset({"id", "title", "namespace", "licence", "publisher", "finding_aids"})
-#: Keys of a description that are fields of Document by the same name.
-_FIELDS = frozenset(
-    {
-        *(
-            "title",
-            "publisher",
-            "licence",
-            "status",
-            "classification",
-            "acl",
-            "profile",
-            "language",
-        ),
-        *("about", "effective_date", "department", "owner", "names"),
-    }
-)
+#: Keys of a description that make up the document's identity, and fields that come from elsewhere.
 _OWN = frozenset({"doc_id", "version", "supersedes"})
-_NOT_STATED = "not stated"
+_DERIVED = frozenset({"id", "family", "facts", "format", "path", "sha256", "url", "allowed_hosts"})
+#: Keys of a description that are fields of Document by the same name.
+_FIELDS = frozenset(Document.model_fields) - _OWN - _DERIVED
 
 
 def discover(folder: Path) -> Corpus:
@@ -61,19 +47,18 @@ def discover(folder: Path) -> Corpus:
     if settings is None:
         return load_corpus(folder / CORPUS_FILE)
     documents, faults = [], []
-    for path in _document_files(folder):
+    for path in document_files(folder):
         try:
-            documents.append(_document(path, folder, settings))
+            values = described(path, folder, description(path), settings)
+            documents.append(validate(Document, values, path))
         except ManifestError as error:
             faults.append(error)
     if faults:
         raise _joined(folder, faults)
-    header = {
-        name: settings[name] for name in ("title", "namespace", "finding_aids") if name in settings
-    }
-    header.setdefault("title", folder.resolve().name)
-    header["id"] = settings.get("id") or _slug(folder.resolve().name)
-    return validate(Corpus, {**header, "documents": documents, "folder": folder}, folder)
+    name = folder.resolve().name
+    header = {"id": slug(name), "title": name, "documents": documents, "folder": folder}
+    named = {key: settings[key] for key in settings.keys() - {"licence", "publisher"}}
+    return validate(Corpus, header | named, folder)
 
 
 def _settings(folder: Path) -> dict[str, Any] | None:
@@ -95,40 +80,56 @@ def _settings(folder: Path) -> dict[str, Any] | None:
     return dict(settings)
 
 
-def _document_files(folder: Path) -> list[Path]:
+def document_files(folder: Path) -> list[Path]:
     """Return the documents below ``folder``; ManifestError if there is none or one lies outside."""
     root, found = folder.resolve(), []
-    for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not _LEFT_OUT.fullmatch(name)]
-        for name in files:
-            path = Path(place) / name
-            if document_format(path) is None or _LEFT_OUT.fullmatch(name):
-                continue
-            if not path.resolve().is_relative_to(root):
-                raise ManifestError(f"{path} leads out of {folder}", found=str(path.resolve()))
-            found.append(path)
+    for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix()):
+        hidden = any(_LEFT_OUT.fullmatch(part) for part in path.relative_to(folder).parts)
+        if hidden or document_format(path) is None or not path.is_file():
+            continue
+        if not path.resolve().is_relative_to(root):
+            raise ManifestError(f"{path} leads out of {folder}", found=str(path.resolve()))
+        found.append(path)
     if not found:
         raise ManifestError(
             f"{folder} holds no document",
             expected="files that end in .md, .pdf or .html",
             action="name the folder of your documents; README files are left out",
         )
-    return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
+    return found
 
 
-def _document(path: Path, folder: Path, settings: Mapping[str, Any]) -> Document:
+def description(path: Path) -> dict[str, Any]:
+    """Return what a document says of itself in its front matter, or in the file beside it.
+
+    Raises ManifestError: there is neither, or it does not say who may read the document.
+    """
+    if document_format(path) == "markdown":
+        return front_matter(path)
+    beside = path.with_suffix(".toml")
+    if not beside.is_file():
+        raise ManifestError(
+            f"{path} has no description",
+            expected=f"{beside.name} beside it, with at least acl and classification",
+            action="policyproof new writes a starter for a folder of documents",
+        )
+    return checked(read_toml(beside), beside)
+
+
+def described(
+    path: Path, folder: Path, said: Mapping[str, Any], settings: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the fields of Document: those ``said``, read off the file, and of the corpus."""
     kind = document_format(path) or ""
-    said = front_matter(path) if kind == "markdown" else _beside(path)
-    defaults = {
-        "title": path.stem,
-        "publisher": settings.get("publisher", _NOT_STATED),
-        "licence": settings.get("licence", _NOT_STATED),
-        "status": "active",
-        "profile": _PROFILES[kind],
-    }
-    family, version = str(said.get("doc_id") or _slug(path.stem)), str(said.get("version", "1"))
-    values = defaults | {name: _plain(said[name]) for name in _FIELDS & said.keys()}
-    values |= {
+    family, version = str(said.get("doc_id") or slug(path.stem)), str(said.get("version", "1"))
+    defaults = {"title": path.stem, "status": "active", "profile": _PROFILES[kind]}
+    common = {key: (settings or {}).get(key, "not stated") for key in ("publisher", "licence")}
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {
+        **defaults,
+        **common,
+        **{name: _plain(value) for name, value in said.items() if name in _FIELDS},
         "id": f"{family}-v{version}",
         "family": family,
         "version": version,
@@ -136,21 +137,8 @@ def _document(path: Path, folder: Path, settings: Mapping[str, Any]) -> Document
         "facts": {key: _text(said[key]) for key in said if key not in _FIELDS | _OWN},
         "format": kind,
         "path": path.relative_to(folder).as_posix(),
-        "sha256": _digest(path),
+        "sha256": digest,
     }
-    return validate(Document, values, path)
-
-
-def _beside(path: Path) -> dict[str, Any]:
-    """Read the description of a PDF or an HTML page."""
-    description = path.with_suffix(".toml")
-    if not description.is_file():
-        raise ManifestError(
-            f"{path} has no description",
-            expected=f"{description.name} beside it, with at least acl and classification",
-            action="policyproof new writes a starter for a folder of documents",
-        )
-    return checked(read_toml(description), description)
 
 
 def _supersedes(value: Any, family: str) -> str | None:
@@ -175,24 +163,16 @@ def _text(value: Any) -> str:
     return str(_plain(value))
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
+    """Return a name as an id."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "corpus"
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _joined(folder: Path, faults: list[ManifestError]) -> ManifestError:
     if len(faults) == 1:
         return faults[0]
-    lines = [line for fault in faults for line in _brief(fault)]
+    lines = "\n  ".join(fault.message for fault in faults)
     return ManifestError(
-        f"{folder}: {len(faults)} documents cannot be taken as they are:\n  " + "\n  ".join(lines),
+        f"{folder}: {len(faults)} documents cannot be taken as they are:\n  {lines}",
         action=faults[0].action,
     )
-
-
-def _brief(fault: ManifestError) -> Iterator[str]:
-    yield fault.message

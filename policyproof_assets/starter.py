@@ -12,15 +12,9 @@ from typing import Any
 
 import pypdfium2
 
-from policyproof_assets.discover import _NOT_STATED as NOT_STATED
-from policyproof_assets.discover import _PROFILES as PROFILES
-from policyproof_assets.discover import CORPUS_FILE
-from policyproof_assets.discover import _digest as file_digest
-from policyproof_assets.discover import _document as described
-from policyproof_assets.discover import _document_files as document_files
-from policyproof_assets.discover import _slug as slug
+from policyproof_assets.discover import CORPUS_FILE, described, description, document_files, slug
 from policyproof_assets.errors import ManifestError
-from policyproof_assets.manifests import TODO, document_format
+from policyproof_assets.manifests import TODO, Document, document_format, validate
 
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _HTML_TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
@@ -31,6 +25,11 @@ _NO_TITLE = re.compile(
 )
 #: A title stands in the first bytes of a file.
 _HEAD_BYTES = 100_000
+#: What the entry of a document says that says nothing of itself.
+_KEYS = (
+    *("id", "title", "classification", "acl", "version", "status", "publisher", "licence"),
+    *("path", "format", "profile", "sha256"),
+)
 _INTRODUCTION = """\
 # The documents of this corpus. Every key is described in docs/your-documents.md.
 #
@@ -71,23 +70,12 @@ def write_starter(folder: Path) -> tuple[Path, int, int]:
 
 def _entry(path: Path, folder: Path) -> dict[str, Any]:
     try:
-        document = described(path, folder, {})
+        document = validate(Document, described(path, folder, description(path)), path)
     except ManifestError:
-        kind = document_format(path) or ""
-        return {
-            "id": slug(path.stem),
-            "title": _title(path, kind),
-            "classification": TODO,
-            "acl": [TODO],
-            "version": "1",
-            "status": "active",
-            "publisher": NOT_STATED,
-            "licence": NOT_STATED,
-            "path": path.relative_to(folder).as_posix(),
-            "format": kind,
-            "profile": PROFILES[kind],
-            "sha256": file_digest(path),
-        }
+        title = _title(path, document_format(path) or "")
+        undecided = {"title": title, "classification": TODO, "acl": [TODO]}
+        values = described(path, folder, undecided) | {"id": slug(path.stem)}
+        return {key: values[key] for key in _KEYS}
     return document.model_dump(mode="json", exclude_defaults=True)
 
 

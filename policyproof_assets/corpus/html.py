@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
+from pydantic import BaseModel, ConfigDict
 
 from policyproof_assets.corpus.columns import CELLS
-from policyproof_assets.corpus.markdown import FileRules, frame_of, read_lines, row
+from policyproof_assets.corpus.markdown import frame_of, read_lines, row
 from policyproof_assets.corpus.roles import FURNITURE, TABLE, TEXT
-from policyproof_assets.errors import ExtractError
 
 _UNSEEN = frozenset({"script", "style", "template", "head", "noscript", "svg", "math"})
 _FRAME = frozenset({"nav", "header", "footer"})
@@ -35,20 +35,21 @@ _INLINE = frozenset(
 )
 
 
-class HtmlRules(FileRules):
+class HtmlRules(BaseModel):
     """The section [extract] of a profile for HTML."""
 
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
     extractor: Literal["html"]
-    max_elements: int = 500_000
 
 
-def read_html(path: Path, document_id: str, rules: HtmlRules) -> pl.DataFrame:
+def read_html(path: Path, document_id: str, _rules: HtmlRules | None = None) -> pl.DataFrame:
     """Read an HTML file into PAGES: page 1, with a line for every line of the file.
 
     Raises ExtractError that names the file: not UTF-8, without text, or over a limit.
     """
-    lines = read_lines(path, rules)
-    reader = _Reader(len(lines), rules.max_elements, path)
+    lines = read_lines(path)
+    reader = _Reader(len(lines))
     reader.feed("\n".join(lines))
     reader.close()
     texts = [" ".join(text.split()) for text in reader.texts]
@@ -58,21 +59,15 @@ def read_html(path: Path, document_id: str, rules: HtmlRules) -> pl.DataFrame:
 class _Reader(HTMLParser):
     """Collects text by line; ``open_`` counts the elements open, by name."""
 
-    def __init__(self, size: int, limit: int, path: Path) -> None:
+    def __init__(self, size: int) -> None:
         super().__init__(convert_charrefs=True)
         self.texts = [""] * size
         self.layouts: list[dict[str, Any]] = [row(TEXT) for _ in range(size)]
-        self._limit, self._path, self._elements = limit, path, 0
         self._open: dict[str, int] = {}
         self._heading: tuple[int, int] | None = None
         self._cell = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 -- the signature of HTMLParser
-        self._elements += 1
-        if self._elements > self._limit:
-            raise ExtractError(
-                f"{self._path.name}: more elements than the limit", expected=self._limit
-            )
         if tag not in _VOID:
             self._open[tag] = self._open.get(tag, 0) + 1
         line = self.getpos()[0] - 1

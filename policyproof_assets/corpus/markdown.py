@@ -6,6 +6,7 @@ are; YAML front matter between ``---`` lines at the top is data about the docume
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +15,7 @@ import polars as pl
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from pydantic import BaseModel, ConfigDict, PositiveInt
+from pydantic import BaseModel, ConfigDict
 
 from policyproof_assets.corpus.pieces import visible
 from policyproof_assets.corpus.roles import METADATA, SEPARATOR, TABLE, TEXT
@@ -28,37 +29,30 @@ _FRONT_MATTER_LINES = 400
 _FRONT_MATTER_BYTES = 64 * 1024
 
 
-class FileRules(BaseModel):
-    """Limits on a text file."""
+#: Limits on a text file; deeper nesting is read as text.
+MAX_BYTES, _MAX_LINE, _MAX_NESTING = 20_000_000, 100_000, 20
+
+
+class MarkdownRules(BaseModel):
+    """The section [extract] of a profile for Markdown."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    max_bytes: PositiveInt = 20_000_000
-    max_line_characters: PositiveInt = 100_000
-
-
-class MarkdownRules(FileRules):
-    """The section [extract] of a profile for Markdown; deeper nesting is read as text."""
-
     extractor: Literal["markdown"]
-    max_nesting: PositiveInt = 20
 
 
-def read_markdown(path: Path, document_id: str, rules: MarkdownRules) -> pl.DataFrame:
+def read_markdown(
+    path: Path, document_id: str, _rules: MarkdownRules | None = None
+) -> pl.DataFrame:
     """Read a Markdown file into PAGES: page 1, with the file's lines and their layout.
 
     Raises ExtractError that names the file: not UTF-8, without text, or over a limit.
     """
-    lines = read_lines(path, rules)
+    lines = read_lines(path)
     start = _front_matter_end(lines)
-    layouts = [row(METADATA) for _ in lines[:start]]
-    layouts += [row(TEXT) for _ in lines[start:]]
-    try:
-        parser = MarkdownIt("commonmark", {"maxNesting": rules.max_nesting}).enable("table")
-        tokens = parser.parse("\n".join(lines[start:]))
-    except RecursionError as error:
-        raise _too_deep(path, error) from error
-    for token in tokens:
+    layouts = [row(METADATA if index < start else TEXT) for index in range(len(lines))]
+    parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")
+    for token in parser.parse("\n".join(lines[start:])):
         _mark(token, layouts, lines, start)
     return frame_of(path, document_id, lines, layouts)
 
@@ -78,13 +72,18 @@ def _mark(token: Token, layouts: list[dict[str, Any]], lines: list[str], start: 
         layouts[first] = row(SEPARATOR)
 
 
-def read_lines(path: Path, rules: FileRules) -> list[str]:
+def read_lines(path: Path) -> list[str]:
     """Return the lines of a UTF-8 file without characters that have no glyph.
 
     Control characters that ``splitlines`` would split at become spaces, so that a line of the page
     is a line of the file. Raises ExtractError that names the file and the reason.
     """
-    data = _read_bytes(path, rules.max_bytes)
+    try:
+        data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
+    except OSError as error:
+        raise ExtractError(f"{path.name}: cannot be read: {error.strerror}") from error
+    if data is None:
+        raise ExtractError(f"{path.name}: over the limit", expected=f"at most {MAX_BYTES} bytes")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -95,37 +94,16 @@ def read_lines(path: Path, rules: FileRules) -> list[str]:
             found=f"byte 0x{data[error.start]:02x}",
             action="save the file as UTF-8",
         ) from error
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    longest = max(range(len(lines)), key=lambda i: len(lines[i]))
-    if len(lines[longest]) > rules.max_line_characters:
+    lines = re.split(r"\r\n|\r|\n", text)
+    long = next((n for n, line in enumerate(lines, 1) if len(line) > _MAX_LINE), None)
+    if long:
         raise ExtractError(
-            f"{path.name}: line {longest + 1} is over the limit",
-            expected=f"at most {rules.max_line_characters} characters",
-            found=len(lines[longest]),
-            action="wrap the line; the limits stand in the profile's [extract]",
+            f"{path.name}: line {long} is over the limit",
+            expected=f"at most {_MAX_LINE} characters",
+            found=len(lines[long - 1]),
+            action="wrap the line",
         )
     return [visible(line) for line in lines]
-
-
-def _read_bytes(path: Path, limit: int) -> bytes:
-    try:
-        size = path.stat().st_size
-        if size <= limit:
-            return path.read_bytes()
-    except OSError as error:
-        raise ExtractError(f"{path.name}: cannot be read: {error.strerror}") from error
-    raise ExtractError(
-        f"{path.name}: the file is over the limit", expected=f"at most {limit} bytes", found=size
-    )
-
-
-def _too_deep(path: Path, error: Exception) -> ExtractError:
-    return ExtractError(
-        f"{path.name}: nested too deeply to be read",
-        expected="lists and quotations of a few levels",
-        found=type(error).__name__,
-        action="check that the file is what it should be",
-    )
 
 
 def row(role: str) -> dict[str, Any]:
@@ -187,7 +165,7 @@ def front_matter(path: Path) -> dict[str, Any]:
     ``acl`` and ``classification`` must be there: who may read a document has no default.
     """
     try:
-        lines = read_lines(path, FileRules())
+        lines = read_lines(path)
     except ExtractError as error:
         raise ManifestError(error.message, expected=error.expected, found=error.found) from error
     end = _front_matter_end(lines)

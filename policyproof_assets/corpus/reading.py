@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,24 @@ from policyproof_assets.corpus.layout import LayoutRules, read_layout
 from policyproof_assets.corpus.markdown import MarkdownRules, read_markdown
 from policyproof_assets.manifests import Document
 
-__all__ = ["join_pages", "page_ranges", "read_pages"]
+#: Readers of whole documents, by their rules.
+_WHOLE: dict[type, Callable[..., pl.DataFrame]] = {
+    LayoutRules: read_layout,
+    MarkdownRules: read_markdown,
+    HtmlRules: read_html,
+}
 
 
-def page_ranges(path: Path, document: Document, rules: Any, size: int) -> list[range | None]:
+def page_ranges(path: Path, rules: Any, size: int) -> list[range | None]:
     """Return the ranges of pages that can be read apart; [None] where a file is read whole."""
-    if isinstance(rules, ExtractRules):
-        return list(extract.page_chunks(path, size))
-    return [None]
+    return list(extract.page_chunks(path, size)) if isinstance(rules, ExtractRules) else [None]
+
+
+def read_pages(path: Path, document: Document, rules: Any, pages: range | None) -> pl.DataFrame:
+    """Read a document, or the range ``pages`` of it, as PAGES; raises ExtractError."""
+    if read := _WHOLE.get(type(rules)):
+        return read(path, document.id, rules)
+    return extract.read_pages(path, document.id, rules, pages)
 
 
 def join_pages(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -30,17 +40,5 @@ def join_pages(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
     A part with layout is a whole document, checked by its reader, and may have blank pages.
     """
-    if len(parts) == 1 and parts[0]["layout"].null_count() == 0:
-        return parts[0]
-    return extract.join_pages(parts)
-
-
-def read_pages(path: Path, document: Document, rules: Any, pages: range | None) -> pl.DataFrame:
-    """Read a document, or the range ``pages`` of it, as PAGES; raises ExtractError."""
-    if isinstance(rules, LayoutRules):
-        return read_layout(path, document.id, rules)
-    if isinstance(rules, MarkdownRules):
-        return read_markdown(path, document.id, rules)
-    if isinstance(rules, HtmlRules):
-        return read_html(path, document.id, rules)
-    return extract.read_pages(path, document.id, rules, pages)
+    whole = len(parts) == 1 and parts[0]["layout"].null_count() == 0
+    return parts[0] if whole else extract.join_pages(parts)

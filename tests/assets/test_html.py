@@ -3,12 +3,10 @@
 import pytest
 
 from policyproof_assets.corpus.headings import find_headings
-from policyproof_assets.corpus.html import HtmlRules, read_html
+from policyproof_assets.corpus.html import read_html
 from policyproof_assets.corpus.lines import Lines
 from policyproof_assets.corpus.profiles import Review, load_profile
 from policyproof_assets.errors import ExtractError
-
-RULES = HtmlRules(extractor="html")
 
 PAGE = """<!doctype html>
 <html><head><title>Not seen</title>
@@ -38,7 +36,7 @@ a day<sup>1</sup>.</p>
 def lines(tmp_path):
     path = tmp_path / "page.html"
     path.write_text(PAGE, encoding="utf-8")
-    return Lines.from_pages(read_html(path, "doc", RULES))
+    return Lines.from_pages(read_html(path, "doc"))
 
 
 def test_a_line_says_what_is_seen_of_it(lines):
@@ -86,7 +84,7 @@ def test_unreadable_pages_are_refused_by_name(tmp_path, data, reason):
     path = tmp_path / "page.html"
     path.write_bytes(data)
     with pytest.raises(ExtractError, match=rf"page\.html: .*{reason}"):
-        read_html(path, "doc", RULES)
+        read_html(path, "doc")
 
 
 @pytest.mark.parametrize(
@@ -95,11 +93,4 @@ def test_unreadable_pages_are_refused_by_name(tmp_path, data, reason):
 def test_broken_markup_is_read_as_far_as_it_goes(tmp_path, text):
     path = tmp_path / "page.html"
     path.write_text(text)
-    assert "a" in read_html(path, "doc", RULES)["text"][0]
-
-
-def test_too_many_elements_are_refused(tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text("<p>a</p>\n" * 20)
-    with pytest.raises(ExtractError, match="more elements"):
-        read_html(path, "doc", HtmlRules(extractor="html", max_elements=10))
+    assert "a" in read_html(path, "doc")["text"][0]

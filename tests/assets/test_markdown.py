@@ -2,15 +2,14 @@
 
 import pytest
 
+from policyproof_assets.corpus import markdown
 from policyproof_assets.corpus.exclusions import exclude_lines
 from policyproof_assets.corpus.headings import find_headings
 from policyproof_assets.corpus.lines import Lines
-from policyproof_assets.corpus.markdown import MarkdownRules, front_matter, read_markdown
+from policyproof_assets.corpus.markdown import front_matter, read_markdown
 from policyproof_assets.corpus.profiles import Review, load_profile
 from policyproof_assets.corpus.recitals import Recitals
 from policyproof_assets.errors import ExtractError, ManifestError
-
-RULES = MarkdownRules(extractor="markdown")
 
 POLICY = """---
 doc_id: DAT-001
@@ -63,13 +62,13 @@ def profile(manifests):
 
 
 def headings(path, profile):
-    lines = Lines.from_pages(read_markdown(path, "doc", profile.extract))
+    lines = Lines.from_pages(read_markdown(path, "doc"))
     frame = find_headings(lines, profile, Review(document_id="doc"))
     return list(frame.select("start_line", "end_line", "type", "text").iter_rows())
 
 
 def test_lines_of_the_page_are_lines_of_the_file(write):
-    frame = read_markdown(write(POLICY), "doc", RULES)
+    frame = read_markdown(write(POLICY), "doc")
     assert frame.select("document_id", "page").row(0) == ("doc", 1)
     assert frame["text"][0].splitlines() == POLICY.splitlines()
 
@@ -84,7 +83,7 @@ def test_headings_are_those_of_commonmark(write, profile):
 
 
 def test_roles_say_what_is_no_content(write):
-    lines = Lines.from_pages(read_markdown(write(POLICY), "doc", RULES))
+    lines = Lines.from_pages(read_markdown(write(POLICY), "doc"))
     roles = {
         n: layout["role"] for n, layout in enumerate(lines.layout, 1) if layout["role"] != "text"
     }
@@ -98,7 +97,7 @@ def test_roles_say_what_is_no_content(write):
 
 
 def test_the_ledger_leaves_out_metadata_and_separators(write, profile):
-    lines = Lines.from_pages(read_markdown(write(POLICY), "doc", RULES))
+    lines = Lines.from_pages(read_markdown(write(POLICY), "doc"))
     nothing = Recitals(starts=(), end=0, notes=frozenset())
     excluded = exclude_lines(lines, [], nothing, 0, profile.ledger)
     reasons = {lines.line[i]: row.reason for i, row in excluded.items() if lines.text[i].strip()}
@@ -119,13 +118,13 @@ def test_a_file_without_headings_is_text(write, profile):
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
 def test_line_ends_of_every_system_count_the_same(write, end):
-    frame = read_markdown(write("# A\n\nb\n".replace("\n", end)), "doc", RULES)
+    frame = read_markdown(write("# A\n\nb\n".replace("\n", end)), "doc")
     assert frame["text"][0] == "# A\n\nb"
 
 
 def test_signs_that_are_not_seen_are_left_out_and_split_no_line(write):
     text = "\ufeff# A\u202epolicy\u2066\n\nb\x0bc\u2028d\x00\u200b\n"
-    frame = read_markdown(write(text), "doc", RULES)
+    frame = read_markdown(write(text), "doc")
     assert frame["text"][0] == "# Apolicy\n\nb c d"
     assert len(frame["layout"][0]) == 3
 
@@ -142,19 +141,20 @@ def test_signs_that_are_not_seen_are_left_out_and_split_no_line(write):
 )
 def test_unreadable_files_are_refused_by_name_and_reason(write, data, reason):
     with pytest.raises(ExtractError, match=rf"policy\.md: {reason}"):
-        read_markdown(write(data), "doc", RULES)
+        read_markdown(write(data), "doc")
 
 
-def test_a_file_over_the_limit_or_absent_is_refused(write, tmp_path):
+def test_a_file_over_the_limit_or_absent_is_refused(write, tmp_path, monkeypatch):
+    monkeypatch.setattr(markdown, "MAX_BYTES", 2)
     with pytest.raises(ExtractError, match="over the limit"):
-        read_markdown(write("# A"), "doc", MarkdownRules(extractor="markdown", max_bytes=2))
+        read_markdown(write("# A"), "doc")
     with pytest.raises(ExtractError, match=r"absent\.md: cannot be read"):
-        read_markdown(tmp_path / "absent.md", "doc", RULES)
+        read_markdown(tmp_path / "absent.md", "doc")
 
 
 def test_deep_nesting_is_read_in_bounded_time(write):
     path = write("# A\n\n" + "> " * 20_000 + "deep\n" + "- " * 20_000 + "x\n")
-    assert read_markdown(path, "doc", RULES).height == 1
+    assert read_markdown(path, "doc").height == 1
 
 
 def test_front_matter_is_plain_data(write):
