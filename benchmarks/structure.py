@@ -3,7 +3,8 @@
     python benchmarks/structure.py SOURCES ACCEPTED [--profile auto] [--list]
 
 SOURCES is a folder of PDFs, ACCEPTED one with heading-hierarchy.jsonl.gz; a PDF's name is its
-document id. Needs pymupdf4llm (1.28, dev only) for the comparison; without it that is left out.
+document id. The comparison needs `pip install pymupdf4llm==1.28.2`, which brings PyMuPDF and a
+layout model, and so is no part of a development install; without it the comparison is left out.
 
 A found heading is matched to an accepted one on the same page if their texts, letters and digits
 only, agree over the whole of the shorter or over 30 characters, or if it is the title that follows
