@@ -9,6 +9,7 @@ import pytest
 from policyproof_assets.assets import corpus_assets
 from policyproof_assets.checks import corpus_checks
 from policyproof_assets.definitions import defs
+from policyproof_assets.errors import GateError
 from policyproof_assets.manifests import load_corpus
 from policyproof_assets.project import Project
 from policyproof_assets.publish import build_corpus
@@ -113,3 +114,7 @@ def test_questions_are_scored_cases_judged_and_passages_embedded(tmp_path, monke
     assert release.gate["label_status"] == "construction_derived"
     assert {"benchmark", "cases", "end_to_end"} <= release.index.keys()
     assert release.scores["intervals"].keys() == release.scores.keys() - {"intervals", "gate"}
+    (tmp_path / "expected").mkdir()
+    (tmp_path / "expected" / "small.toml").write_text("[scores.bm25.test]\nndcg = 2.0\n")
+    with pytest.raises(GateError, match=r"bm25\.test\.ndcg: expected 2\.0"):
+        build_corpus(str(manifest), root, executor=lambda: ThreadPoolExecutor(1))
