@@ -100,7 +100,8 @@ class Answerer:
         yield "parts asked separately", apart
         named = reader.references.named(question)
         cited = [max(held, key=scores.__getitem__) for held in self._cited(found[:1])]
-        yield "terms and references resolved", _first_of(named.definitions, apart[:2], cited, apart)
+        resolved = _first_of(named.definitions, apart[:2], cited, apart)
+        yield "terms and references resolved", [i for i in resolved if scores[i] > 0 or i in apart]
 
     def _cited(self, positions: Iterable[int]) -> Iterator[Sequence[int]]:
         for position in positions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ from policyproof_runtime.references import References
 from policyproof_runtime.release import Document, Release, load_release, objects_of
 from policyproof_runtime.retrieve import RETRIEVAL_INDEXES, Method, Retriever, make_methods
 from policyproof_runtime.sufficiency import Gate
+from policyproof_runtime.thesaurus import SCHEMA as THESAURUS
+from policyproof_runtime.thesaurus import Thesaurus
 from policyproof_runtime.types import Answer, Hit
 
 if TYPE_CHECKING:
@@ -39,12 +41,14 @@ class Corpus:
         served = {*(release.index[n] for n in release.index if n in RETRIEVAL_INDEXES)}
         served |= {*(part.object for part in phase.parts)}
         titles = {document.id: _title(document) for document in release.documents}
-        self.passages = Passages(store.phase(phase.digest), titles)
+        versions = {d.id: (d.version, d.status) for d in release.documents}
+        self.passages = Passages(store.phase(phase.digest), titles, versions)
         self._bm25 = Bm25(store.table(bm25), len(self.passages))
         for digest in objects_of(release, store.read):
             if digest not in served:  # those were verified when they were read above
                 store.read(digest)
         tables = {n: store.table(d) for n, d in release.index.items() if n in RETRIEVAL_INDEXES}
+        self._thesaurus = Thesaurus(tables.get("thesaurus", THESAURUS.empty_table()))
         self._references = References(tables.get("references", REFERENCES.empty_table()))
         methods = make_methods(
             tables,
@@ -72,11 +76,18 @@ class Corpus:
         """Return what answers by ``gate``; training calls it before the release has one."""
         return Answerer(reader, gate, self.name, str(self.release.digest))
 
-    def reader(self, cues: Cues) -> Reader:
-        """Return what reads questions against this corpus, in training as in serving."""
+    def reader(self, cues: Cues, readable: Collection[str] | None = None) -> Reader:
+        """Return what reads questions against this corpus, in training as in serving.
+
+        ``readable`` are the ids of the documents that may be cited: all unless given.
+        """
         publishers = {document.id: document.publisher for document in self.release.documents}
         rank = self._retriever.rank
-        return Reader(self.passages, rank, self._bm25, self._references, cues, publishers)
+        if readable is not None:
+            rank = self._retriever.within(readable).rank
+        return Reader(
+            self.passages, rank, self._bm25, self._references, self._thesaurus, cues, publishers
+        )
 
     def index_table(self, name: str) -> pa.Table:
         """Return an index object of the release; raises ReleaseError if it has no such object."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from policyproof_runtime.passages import Line, Passages
+from policyproof_runtime.sentences import ROW
 from policyproof_runtime.terms import contract_terms, stem
 from policyproof_runtime.types import Citation
 
@@ -39,7 +40,10 @@ def excerpts(passages: Passages, position: int, weights: Mapping[str, float]) ->
     text = passages.citation_text(position)
     texts = [text[line.start : line.end] for line in lines]
     first, end = (0, len(lines)) if len(lines) <= MAX_LINES else best_run(texts, weights)
-    body = [passages.citation(position, (a, b)) for a, b in _pieces(lines[first:end])]
+    # A row says little without the head of its table.
+    heads = {head for head in _heads(texts)[first:end] if head is not None and head < first}
+    shown = [lines[i] for i in (*sorted(heads), *range(first, end))]
+    body = [passages.citation(position, (a, b)) for a, b in _pieces(shown)]
     heading = passages.heading(position)
     if heading is None or not _is_sentence(heading.excerpt):
         return body
@@ -59,7 +63,11 @@ def _held(text: str, weights: Mapping[str, float]) -> set[str]:
 
 def best_run(texts: Sequence[str], weights: Mapping[str, float]) -> Run:
     """Return (first, end exclusive) of the lines to show: most weight, for few lines."""
-    held = [_held(line, weights) for line in texts]
+    heads = _heads(texts)
+    held = [
+        _held(line if head is None else f"{texts[head]} {line}", weights)
+        for line, head in zip(texts, heads, strict=True)
+    ]
     price = LINE_PRICE * sum(weights.values())
 
     def worth(run: Run) -> tuple[float, int, int]:
@@ -94,8 +102,17 @@ def _runs(texts: Sequence[str]) -> list[Run]:
     return runs or [(0, MAX_LINES)]
 
 
+def _heads(texts: Sequence[str]) -> list[int | None]:
+    """Return for each row of a table which line is its first row; None for other lines."""
+    heads: list[int | None] = []
+    for i, text in enumerate(texts):
+        before = heads[-1] if heads else None
+        heads.append((i if before is None else before) if ROW.search(text) else None)
+    return heads
+
+
 def _begins(before: str, line: str) -> bool:
-    return bool(_SENTENCE_END.search(before) or _ITEM_START.match(line))
+    return bool(_SENTENCE_END.search(before) or _ITEM_START.match(line) or ROW.search(line))
 
 
 def _pieces(lines: Sequence[Line]) -> list[tuple[Line, Line]]:

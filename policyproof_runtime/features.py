@@ -18,7 +18,8 @@ from policyproof_runtime.bm25 import Bm25
 from policyproof_runtime.parts import asked_parts, wanted_figure
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.references import References, provision_name
-from policyproof_runtime.terms import STOP_WORDS, content_terms, contract_terms, stem
+from policyproof_runtime.terms import STOP_WORDS, content_terms, contract_terms, stem, stems
+from policyproof_runtime.thesaurus import Thesaurus
 
 Floats = npt.NDArray[np.float64]
 #: Ranks: (question, k) to at most k (position, score), best first.
@@ -41,7 +42,7 @@ SCOPE = (
     "unknown_names_beside",  # such names beside the name of a document of the corpus
     "unknown_provisions",  # provisions asked for that the corpus does not have
     "unknown_terms",  # share of the question's weight in terms that the corpus does not hold
-    "uncovered_terms",  # share that none of the best five passages holds alone
+    "unsaid",  # share that no sentence of the best five passages says, in these words or others
     "weak_match",  # the best BM25 score is below that of two words of one passage only
     "figure_gap",  # a figure is asked for and no well matching sentence has one of its kind
     "names_corpus",  # the question names a document or a provision of the corpus
@@ -67,6 +68,8 @@ QUESTION_SHARE = 0.5
 
 # Share of a part's weight that a sentence may lack and still speak of the same thing.
 PARAPHRASE = 0.5
+# What another word for a term counts, in terms.
+INSTEAD = 0.7
 
 # A word in capitals inside a sentence names something: "Kansas", "GPT-5", "GOVERN".
 # Words of letters and digits ("o1") and acronyms are names wherever they stand.
@@ -84,7 +87,6 @@ _SOURCE = re.compile(
     r"|\b(?=[\w.-]*[A-Za-z])(?=[\w.-]*\d)[\w-]+(?:\.\d[\w-]*)*"
 )
 _PROVISION = re.compile(r"\b([A-Za-z]{3,})s?\s+(\d+(?:\.\d+)*|[IVXLC]+)\b")
-_SENTENCES = re.compile(r"(?<=[.;:!?])\s+|\n(?=\s*(?:\(\w{1,3}\)|\w{1,3}[.)]\s|[•\-–]))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ class Reader:
         rank: Ranked,
         lexicon: Bm25,
         references: References,
+        thesaurus: Thesaurus,
         cues: Cues,
         publishers: Mapping[str, str],
     ) -> None:
@@ -113,6 +116,7 @@ class Reader:
         self.passages = passages
         self.lexicon = lexicon
         self.references = references
+        self._thesaurus = thesaurus
         self._rank = rank
         self._cues = cues
         self._frequency = _stem_frequencies(lexicon)
@@ -135,7 +139,8 @@ class Reader:
         because a short one in the corpus's own words can score no higher.
         """
         terms = dict.fromkeys(content_terms(question))
-        best = float(self.lexicon.scores(terms).max(initial=0.0))
+        within = self.scores(question) > 0
+        best = float(self.lexicon.scores(terms)[within].max(initial=0.0))
         good = min(2 * self._rarest, sum(map(self.lexicon.idf, terms)))
         return max(0.0, 1 - best / good) if good else 1.0
 
@@ -259,7 +264,7 @@ class Reader:
             "unknown_names_beside": min(len(names), 2) / 2 if named.documents else 0.0,
             "unknown_provisions": float(bool(self.unknown_provisions(question))),
             "unknown_terms": _share(weights, unknown),
-            "uncovered_terms": min((_lacking(weights, self.held(i)) for i in best), default=1.0),
+            "unsaid": self._unsaid(asked, best),
             "weak_match": self._weak_match(question),
             "figure_gap": self.figure_gap(question, self.top(self.scores(question), 10)),
             "names_corpus": float(
@@ -267,6 +272,20 @@ class Reader:
                 or self._issuer.search(question) is not None
             ),
         }
+
+    def _unsaid(self, asked: str, evidence: Sequence[int]) -> float:
+        weights, others = self.weights(asked), self._thesaurus.others(stems(asked))
+
+        def said(term: str, held: frozenset[str]) -> float:
+            instead = any(held.issuperset(phrase) for phrase in others.get(term, ()))
+            return 1.0 if term in held else INSTEAD * instead
+
+        shares = (
+            sum(weight * said(term, held) for term, weight in weights.items())
+            for i in evidence
+            for _, held in self.passages.said(i)
+        )
+        return 1 - max(shares, default=0.0) / (sum(weights.values()) or 1.0)
 
     def figure_gap(self, question: str, evidence: Sequence[int]) -> float:
         """Return how far the evidence is from the figures that ``question`` asks for, 0 to 1.
@@ -282,13 +301,13 @@ class Reader:
 
     def _nearest(self, part: str, figure: re.Pattern[str], evidence: Sequence[int]) -> float:
         weights = self.weights(part)
-        sentences = (s for i in evidence for s in self.sentences(i) if figure.search(s))
-        return min((_lacking(weights, _stems(s)) for s in sentences), default=1.0)
-
-    def sentences(self, position: int) -> list[str]:
-        """Return the sentences and list items of a passage, each on one line."""
-        text = self.passages.citation_text(position)
-        return [" ".join(s.split()) for s in _SENTENCES.split(text)]
+        said = (
+            held
+            for i in evidence
+            for sentence, held in self.passages.said(i)
+            if figure.search(sentence)
+        )
+        return min((_lacking(weights, held) for held in said), default=1.0)
 
     def coverage(self, question: str, evidence: Sequence[int]) -> dict[str, float]:
         """Return the features of COVERAGE for ``evidence``, positions of passages."""

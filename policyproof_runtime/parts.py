@@ -47,23 +47,33 @@ KINDS = (
     ),
     _kind(
         "duration",
-        r"\bhow (?:long|soon|quickly|fast|often|much time)\b|\bdeadlines?\b"
+        r"\bhow (?:long|soon|quickly|fast|often|much (?:time|longer|notice|leave))\b|\bdeadlines?\b"
         rf"|\b(?:how many|what) \w* ?(?:{_UNITS}|period|term)\b",
         rf"\b{_NUMERAL}[ -](?:\w+ )?{_UNITS}\b"
-        r"|\b(?:period|immediately|without (?:undue )?delay|annual|lifetime)\b",
+        r"|\b(?:period|immediately|without (?:undue )?delay|annual|lifetime)\b"
+        rf"|\b{_UNITS}\b[^|]*\|.*\d",
     ),
     _kind(
         "money",
         r"\b(?:what|which|how (?:high|much)) [^?]{0,30}"
-        r"(?:fee|price|fines?|euro|paid|cost|ceiling)\b",
-        r"\b(?:EUR|USD)\b|[$€]\s?\d",
+        r"(?:fee|price|fines?|euro|paid|costs?|ceiling|amount|allowance|stipend|salary|budget|bonus)\b"
+        r"|\bhow much money\b|\bwhat (?:do|can|may|will) (?:I|we) (?:get|pay|spend|claim)\b",
+        r"\b(?:EUR|USD|GBP|CHF)\b|[$€£]\s?\d",
     ),
     _kind(
         "date",
         r"\b(?:on|by|from|until|in) (?:which|what) (?:date|day|month|year)\b",
         rf"\b(?:{_MONTHS}|(?:19|20)\d\d)\b",
     ),
-    _kind("number", r"\bwhat number\b|\bnumeric\b|\bscore\b", r"\d"),
+    _kind(
+        "time",
+        r"\b(?:by|until|since|from) when\b|\bwhat time\b"
+        r"|\bwhen (?:do|does|did|will|must|is) [^?]{0,40}"
+        r"\b(?:expire|end|start|begin|close|open|due)\b",
+        rf"\b{_NUMERAL}[ -](?:\w+ )?{_UNITS}\b|\b(?:{_MONTHS}|(?:19|20)\d\d)\b"
+        r"|\d[:.]\d\d|\d ?[ap]\.?m\b",
+    ),
+    _kind("number", r"\bwhat number\b|\bnumeric\b|\bscore\b|\bhow big\b", r"\d"),
 )
 _COUNTED = re.compile(r"\bhow many ((?:[\w-]+\s?){1,4})", re.IGNORECASE)
 
@@ -93,7 +103,9 @@ def wanted_figure(part: str) -> tuple[str, re.Pattern[str]] | None:
         named = takewhile(lambda word: word not in STOP_WORDS, counted[1].lower().split())
         stems = [stem(term)[:6] for term in content_terms(" ".join(named))] or ["\\d"]
         found = re.compile(
-            rf"\b{_NUMERAL}[ -](?:[\w-]+ ){{0,3}}(?:{'|'.join(stems)})", re.IGNORECASE
+            rf"\b{_NUMERAL}[ -](?:[\w-]+ ){{0,3}}(?:{'|'.join(stems)})"
+            rf"|\b(?:{'|'.join(stems)})[^|]*\|.*\d",  # the head of a column
+            re.IGNORECASE,
         )
         return "number", found
     return next(((name, answer) for name, asked, answer in KINDS if asked.search(part)), None)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import pyarrow as pa
 
 from policyproof_runtime.errors import QueryError
+from policyproof_runtime.sentences import sentences
+from policyproof_runtime.terms import stems
 from policyproof_runtime.types import Citation, Hit
 
 _LINE = re.compile(r"[^\n]+")
@@ -29,10 +31,19 @@ class Line:
 class Passages:
     """The passages table with the titles of its documents; positions are 0-based accepted order."""
 
-    def __init__(self, table: pa.Table, titles: Mapping[str, str]) -> None:
-        """Wrap ``table`` (the columns of the passages phase); ``titles`` go by document id."""
+    def __init__(
+        self,
+        table: pa.Table,
+        titles: Mapping[str, str],
+        versions: Mapping[str, tuple[str, str]] | None = None,
+    ) -> None:
+        """Wrap ``table`` (the columns of the passages phase).
+
+        ``titles`` and ``versions`` (number, status) go by document id.
+        """
         self._table = table
         self._titles = titles
+        self._versions = versions or {}
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
@@ -75,10 +86,29 @@ class Passages:
         """Return what a reader knows of a passage before its text: title and heading path."""
         return "\n".join([self.title(position), *(self.value(position, "path") or [])])
 
+    @lru_cache(maxsize=4096)  # noqa: B019 lives as long as the release it belongs to
+    def said(self, position: int) -> list[tuple[str, frozenset[str]]]:
+        """Return the sentences, items and rows of a passage, each with its and the context's stems.
+
+        What a sentence speaks of is often said only above it: by the title or a heading.
+        """
+        before = stems(self.context(position))
+        said = sentences(self.citation_text(position))
+        return [(sentence, frozenset(before + stems(sentence))) for sentence in said]
+
     def hit(self, position: int, rank: int, score: float) -> Hit:
         """Return the passage as a hit."""
         path = tuple(self.value(position, "path") or ())
-        return Hit(rank=rank, heading_path=path, score=score, **self._fields(position))
+        version, status = self._versions.get(self.value(position, "document_id"), ("", ""))
+        return Hit(
+            rank=rank,
+            heading_path=path,
+            score=score,
+            title=self.title(position),
+            version=version,
+            status=status,
+            **self._fields(position),
+        )
 
     def lines(self, position: int) -> list[Line]:
         """Return the lines of the citation text that hold text, each with its page and line.

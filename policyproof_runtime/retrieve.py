@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +16,12 @@ from policyproof_runtime.fused import Fused, Fusion
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.questions import check_question, check_top_k
 from policyproof_runtime.references import References
-from policyproof_runtime.structured import Structured, Version, Weights
+from policyproof_runtime.release import Document
+from policyproof_runtime.structured import Structured, Weights
 from policyproof_runtime.terms import contract_terms
 from policyproof_runtime.thesaurus import Thesaurus
 from policyproof_runtime.types import Hit
+from policyproof_runtime.versions import Versions
 
 # Index objects of a release that rank passages.
 RETRIEVAL_INDEXES = ("bm25", "fields", "references", "thesaurus", "asks", "ask_terms")
@@ -35,6 +37,19 @@ class Retriever:
         self.passages = passages
         self._methods = methods
         self._default = default
+
+    def within(self, readable: Collection[str]) -> Retriever:
+        """Return what ranks only the passages of the documents ``readable``."""
+        allowed = [d in readable for d in self.passages.column("document_id")]
+
+        def only(method: Method) -> Method:
+            def rank(question: str, k: int) -> list[tuple[int, float]]:
+                return [hit for hit in method(question, len(allowed)) if allowed[hit[0]]][:k]
+
+            return rank
+
+        methods = {name: only(method) for name, method in self._methods.items()}
+        return Retriever(self.passages, methods, self._default)
 
     def rank(self, question: str, top_k: int, method: str | None = None) -> list[tuple[int, float]]:
         """Return up to ``top_k`` (position, score), best first.
@@ -64,22 +79,6 @@ def bm25_method(index: Bm25) -> Method:
     return lambda question, k: index.top(contract_terms(question), k)
 
 
-class Versioned(Protocol):
-    """What is known of a document as one of several versions."""
-
-    @property
-    def id(self) -> str:
-        """The document id."""
-
-    @property
-    def status(self) -> str:
-        """Whether it is in force: active, superseded or draft."""
-
-    @property
-    def family(self) -> str | None:
-        """What all versions of one document share."""
-
-
 # Similarity of a question to every passage, and to every question of the finding aids.
 Similarity = Callable[[str], tuple[Floats, Floats | None]]
 
@@ -88,7 +87,7 @@ def make_methods(
     tables: Mapping[str, pa.Table],
     passages: Passages,
     rules: Mapping[str, Any],
-    documents: Iterable[Versioned],
+    documents: Iterable[Document],
     similarity: Similarity | None = None,
 ) -> dict[str, Method]:
     """Return the methods of our own and the accepted BM25, by name.
@@ -109,27 +108,13 @@ def make_methods(
         References(tables["references"]),
         Thesaurus(tables["thesaurus"]),
         Weights.of(rules["weights"]),
-        passages.citation_text,
+        passages,
         asks,
         prior,
-        _versions(passages, documents),
+        Versions(documents, passages.column("document_id")),
     )
     methods["structured"] = structured.rank
     if similarity is not None:
         fusion = Fusion.of(rules["fusion"])
         methods["fused"] = Fused(structured, similarity, fusion, asks, prior).rank
     return methods
-
-
-def _versions(passages: Passages, documents: Iterable[Versioned]) -> list[Version]:
-    """Return the documents of families that have a superseded version."""
-    known = [document for document in documents if document.family]
-    old = {document.family for document in known if document.status == "superseded"}
-    places: dict[str, list[int]] = {d.id: [] for d in known if d.family in old}
-    if places:
-        for position, name in enumerate(passages.column("document_id")):
-            if name in places:
-                places[name].append(position)
-    return [
-        Version(str(d.family), d.status == "active", places[d.id]) for d in known if d.id in places
-    ]

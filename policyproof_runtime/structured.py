@@ -1,6 +1,7 @@
 """The default method: BM25F over fields, and the structure of questions and documents.
 
-In this order: the words of the question and other words for them are scored; documents it names
+In this order: the words of the question and other words for them are scored; a passage gains by
+the sentence or row that has most of them, and by a figure of the kind asked for; documents named
 gain; a passage gains by being cited in the best ones; provisions, headings and definitions it asks
 for by name gain; superseded versions fall behind the ones in force.
 """
@@ -10,25 +11,23 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from policyproof_runtime.asks import Asks
 from policyproof_runtime.bm25 import Bm25, Floats, best
+from policyproof_runtime.parts import asked_parts, wanted_figure
+from policyproof_runtime.passages import Passages
 from policyproof_runtime.references import References
 from policyproof_runtime.terms import stems
 from policyproof_runtime.thesaurus import Thesaurus
+from policyproof_runtime.versions import Versions
 
-_EARLIER = re.compile(
-    r"\b(?:previous|previously|old|older|earlier|former|formerly|superseded|used to|no longer|"
-    r"before (?:the|it) (?:change|update|revision)|(?:version|v)\s?\d+)\b",
-    re.IGNORECASE,
-)
 # As many of the best passages hand on to what they cite.
 _CITING = 10
+# As many are read sentence by sentence.
+_READ = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,8 @@ class Weights:
     ``synonyms``, ``documents`` and ``containers`` are factors; a word said n times weighs
     1 + ``repeats`` · ln n; ``asks``, ``provisions``, ``points`` and ``definitions`` are shares of
     the best score; ``citations`` is a share of the citing passage's;
+    ``sentences`` is the gain by a sentence that has every word of the question, ``figures`` by one
+    that also has the kind of figure asked for, both as shares of the best score;
     ``superseded`` is the factor for a version no longer in force.
     """
 
@@ -50,6 +51,8 @@ class Weights:
     provisions: float = 0.0
     points: float = 0.0
     definitions: float = 0.0
+    sentences: float = 0.0
+    figures: float = 0.0
     superseded: float = 1.0
 
     @classmethod
@@ -64,15 +67,6 @@ def scaled(scores: Floats) -> Floats:
     return result
 
 
-@dataclass(frozen=True)
-class Version:
-    """A document as one of several versions: positions of its passages, and whether in force."""
-
-    family: str
-    active: bool
-    passages: Sequence[int]
-
-
 class Structured:
     """Ranks by words and structure; frozen inputs, no state between questions."""
 
@@ -82,23 +76,20 @@ class Structured:
         references: References,
         thesaurus: Thesaurus,
         weights: Weights,
-        text: Callable[[int], str],
+        passages: Passages,
         asks: Asks | None = None,
         prior: Floats | float = 1.0,
-        versions: Collection[Version] = (),
+        versions: Versions | None = None,
     ) -> None:
-        """``text`` gives the text of a passage, ``prior`` its factor, for the questions ``asks``.
-
-        ``versions`` are the documents of families of several.
-        """
+        """``prior`` is the factor of each passage, for the questions ``asks``."""
         self._index = index
         self._references = references
         self._thesaurus = thesaurus
         self._weights = weights
-        self._text = text
+        self._passages = passages
         self._asks = asks
         self._prior = prior
-        self._versions = versions
+        self._versions = versions or Versions((), ())
 
     def rank(self, question: str, k: int) -> list[tuple[int, float]]:
         """Return up to ``k`` (position, score), best first."""
@@ -129,6 +120,8 @@ class Structured:
     def refine(self, question: str, scores: Floats, k: int) -> list[tuple[int, float]]:
         """Return up to ``k`` (position, score) of ``scores`` after structure had its say."""
         weights = self._weights
+        if weights.sentences or weights.figures:
+            self._read(question, scores)
         named = self._references.named(question)
         for passages in named.documents.values():
             scores[passages] *= 1 + weights.documents
@@ -143,7 +136,7 @@ class Structured:
                 bonus[i] = max(bonus.get(i, 0.0), weights.provisions + has)
         for i, share in bonus.items():
             scores[i] += share * top
-        self._demote(question, scores)
+        self._versions.settle(question, scores, weights.superseded)
         return best(scores, k)
 
     def _hand_on(self, scores: Floats) -> None:
@@ -160,16 +153,25 @@ class Structured:
         if not points:
             return False
         marks = "|".join(rf"{re.escape(p)}\.\s|\({re.escape(p)}\)" for p in points)
-        return re.search(rf"^\s*(?:{marks})", self._text(passage), re.MULTILINE) is not None
+        text = self._passages.citation_text(passage)
+        return re.search(rf"^\s*(?:{marks})", text, re.MULTILINE) is not None
 
-    def _demote(self, question: str, scores: Floats) -> None:
-        """Put a superseded version behind the best passage of the version in force."""
-        if _EARLIER.search(question):
-            return
-        for old in self._versions:
-            if not old.active:
-                current = [v for v in self._versions if v.active and v.family == old.family]
-                ceiling = max((scores[v.passages].max(initial=0.0) for v in current), default=0.0)
-                if ceiling > 0:
-                    lowered = np.minimum(scores[old.passages], ceiling) * self._weights.superseded
-                    scores[old.passages] = lowered
+    def _read(self, question: str, scores: Floats) -> None:
+        """Let a passage gain by the one sentence that says most of what is asked."""
+        weights = {term: self._index.idf(term) for term in dict.fromkeys(stems(question))}
+        wanted = [figure[1] for part in asked_parts(question) if (figure := wanted_figure(part))]
+        most = scores.max(initial=0.0)
+        for passage, _ in best(scores, _READ):
+            shares, with_figure = [0.0], [0.0]
+            for sentence, held in self._passages.said(passage):
+                shares.append(held_share(weights, held))
+                if any(figure.search(sentence) for figure in wanted):
+                    with_figure.append(shares[-1])
+            gain = self._weights.sentences * max(shares) + self._weights.figures * max(with_figure)
+            scores[passage] += gain * most
+
+
+def held_share(weights: Mapping[str, float], held: Collection[str]) -> float:
+    """Return the share of ``weights`` (stems) that ``held`` has; 0 if there are none."""
+    total = sum(weights.values())
+    return sum(w for s, w in weights.items() if s in held) / total if total else 0.0

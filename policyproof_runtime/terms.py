@@ -11,14 +11,17 @@ import Stemmer  # type: ignore[import-not-found]
 _TERM = re.compile(r"[a-z0-9]+")
 # Function words and the words questions are asked with; none of them names a subject.
 _STOP_WORDS = """
-a about according after all also am an and any are as at be because been before being between both
-but by can could describe described describes did discussed do does doing done during each either
-explain for from give given had has have having he her his how i if in into is isn it its list
-listed made make me mean meant mention mentioned more most must my no nor not of off on one only
-or other our out over own please s said same say says shall she should since so some such t tell
-than that the their them then there these they this those through to too under until up upon us
-use used using very was we were what whatever when where whether which while who whom whose why
-will with within without would you your
+a able about according actually after all also am an and any anybody anyone anything anyway are as
+at be became because become been before being between big bigger biggest both but by can come comes
+could describe described describes did discussed do does doing done during each either ever
+everybody everyone exactly explain for from get gets getting give given go goes got had happen
+happened happens has have having he her his how i if in into is isn it its just know knows let lets
+list listed long longer made make many me mean meant mention mentioned more most much must my need
+needs no nor not of off often on one only or other our out over own please really s said same say
+says shall she should since so some somebody someone something soon still such t take taken takes
+tell tells than that the their them then there these they thing things this those through to told
+too took under until up upon us use used using very want wants was we were what whatever when where
+whether which while who whom whose why will with within without would you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -18,6 +17,8 @@ SCHEMA = pa.schema([pa.field("phrases", pa.list_(pa.string()), nullable=False)])
 _ACRONYM = re.compile(r"\(([A-Z]{2,6})s?\)")
 _WORDS_BEFORE = re.compile(r"(?:[\w’'-]+[ \n]){1,6}\Z")
 _CHARACTERS_BEFORE = 400
+
+Phrase = tuple[str, ...]
 
 
 def freeze_thesaurus(groups: Iterable[Sequence[str]], texts: Iterable[str] = ()) -> pa.Table:
@@ -45,7 +46,7 @@ class Thesaurus:
 
     def __init__(self, table: pa.Table) -> None:
         self._groups = [[tuple(p.split()) for p in row] for row in table["phrases"].to_pylist()]
-        self._opening: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+        self._opening: dict[str, list[tuple[Phrase, int]]] = {}
         for number, group in enumerate(self._groups):
             for phrase in group:
                 self._opening.setdefault(phrase[0], []).append((phrase, number))
@@ -57,13 +58,23 @@ class Thesaurus:
         of a phrase.
         """
         weights = dict.fromkeys(terms, 1.0)
-        found: Counter[int] = Counter()
-        for i, term in enumerate(terms):
-            for phrase, number in self._opening.get(term, ()):
-                found[number] += tuple(terms[i : i + len(phrase)]) == phrase
-        for number in sorted(n for n, times in found.items() if times):
+        for number in sorted({number for _, number in self._met(terms)}):
             for phrase in self._groups[number]:
                 for term in phrase:
                     share = weight / math.sqrt(len(phrase))
                     weights[term] = max(weights.get(term, 0.0), share)
         return weights
+
+    def others(self, terms: Sequence[str]) -> dict[str, list[Phrase]]:
+        """Return for each stem of a question what may be said instead of it."""
+        found: dict[str, list[Phrase]] = {}
+        for met, number in self._met(terms):
+            for term in met:
+                found.setdefault(term, []).extend(p for p in self._groups[number] if p != met)
+        return found
+
+    def _met(self, terms: Sequence[str]) -> Iterator[tuple[Phrase, int]]:
+        for i, term in enumerate(terms):
+            for phrase, number in self._opening.get(term, ()):
+                if tuple(terms[i : i + len(phrase)]) == phrase:
+                    yield phrase, number

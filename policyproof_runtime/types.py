@@ -20,7 +20,10 @@ class _Result:
 
 @dataclass(frozen=True, slots=True)
 class Hit(_Result):
-    """One ranked passage. Pages and lines count from 1 and are included; ``score`` has no unit."""
+    """One ranked passage. Pages and lines count from 1 and are included; ``score`` has no unit.
+
+    ``status`` says whether ``version`` of the document is in force: active, superseded or draft.
+    """
 
     rank: int
     passage_id: str
@@ -32,6 +35,9 @@ class Hit(_Result):
     page_end: int
     line_end: int
     score: float
+    title: str = ""
+    version: str = ""
+    status: str = ""
 
 
 @dataclass(frozen=True, slots=True)

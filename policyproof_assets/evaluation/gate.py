@@ -28,6 +28,8 @@ from policyproof_runtime.sufficiency import KIND, Gate
 
 #: Weights are rounded to this many decimals: what a person reads is what decides.
 DECIMALS = 4
+#: What a question to a corpus like those a gate is for counts, beside one to another.
+FURTHER = 6.0
 
 
 def train_gate(
@@ -36,25 +38,32 @@ def train_gate(
     cases: Sequence[Case],
     cues: Mapping[str, Sequence[str]],
     cost: float,
+    further: Sequence[tuple[Mapping[str, float], bool]] = (),
 ) -> dict[str, Any]:
     """Return the parameters of the gate.
 
     ``questions`` are those of development and validation: with few dozen unanswerable ones, the
     scope threshold is chosen on out-of-fold probabilities. The threshold for given evidence is
     chosen on the validation ``cases`` and, because they are few, out of fold on the development
-    cases whose questions are answerable. Test cases are not looked at.
+    cases whose questions are answerable. Test cases are not looked at. ``further`` holds the scope
+    features of questions to corpora like those the gate is for, and whether those answer: each
+    counts FURTHER times, and the scope threshold is chosen on them.
     """
-    scope_x = _matrix((reader.scope(q.question) for q in questions), SCOPE)
-    scope_y = np.array([q.behaviour == "answer" for q in questions])
+    asked = [(reader.scope(q.question), q.behaviour == "answer") for q in questions] + [*further]
+    scope_x = _matrix((features for features, _ in asked), SCOPE)
+    scope_y = np.array([answerable for _, answerable in asked])
+    times = np.repeat([1.0, FURTHER], [len(questions), len(further)])
+    meant = times == times.max()
+    reach = _unseen(scope_x, scope_y, times=times)[meant]
     shown = [c for c in cases if c.split == "development" and c.kind != "abstention"]
     features = (reader.coverage(c.question, c.positions(reader.passages)) for c in shown)
     coverage_x, coverage_y = _matrix(features, COVERAGE), np.array([c.sufficient for c in shown])
     params = {
         "kind": KIND,
         "label_status": label_status(cases),
-        "scope": _fit(scope_x, scope_y, SCOPE),
+        "scope": _fit(scope_x, scope_y, SCOPE, times),
         "coverage": _fit(coverage_x, coverage_y, COVERAGE),
-        "scope_threshold": round(cheapest_threshold(_unseen(scope_x, scope_y), scope_y, cost), 4),
+        "scope_threshold": round(cheapest_threshold(reach, scope_y[meant], cost), 4),
         "threshold": 0.5,
         "cost_of_false_answer": cost,
         "cues": {code: list(patterns) for code, patterns in cues.items()},
@@ -138,17 +147,19 @@ def _model() -> LogisticRegression:
     return LogisticRegression(C=5.0, class_weight="balanced", max_iter=5000, tol=1e-8)
 
 
-def _unseen(x: Floats, y: Bools, groups: Sequence[str] | None = None) -> Floats:
+def _unseen(
+    x: Floats, y: Bools, groups: Sequence[str] | None = None, times: Floats | None = None
+) -> Floats:
     """Return out-of-fold probabilities; the cases of one of ``groups`` stay in one fold."""
     folds = (
         StratifiedGroupKFold(10) if groups else StratifiedKFold(10, shuffle=True, random_state=0)
     )
-    found = cross_val_predict(_model(), x, y, cv=folds, groups=groups, method="predict_proba")
-    return found[:, 1]
+    options = {"cv": folds, "groups": groups, "params": {"sample_weight": times}}
+    return cross_val_predict(_model(), x, y, method="predict_proba", **options)[:, 1]
 
 
-def _fit(x: Floats, y: Bools, names: Sequence[str]) -> dict[str, Any]:
-    model = _model().fit(x, y)
+def _fit(x: Floats, y: Bools, names: Sequence[str], times: Floats | None = None) -> dict[str, Any]:
+    model = _model().fit(x, y, times)
     weights = model.coef_[0].round(DECIMALS).tolist()
     return {
         "intercept": round(float(model.intercept_[0]), DECIMALS),

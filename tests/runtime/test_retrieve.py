@@ -31,6 +31,9 @@ def test_a_hit_says_what_and_where(corpus):
         "page_end",
         "line_end",
         "score",
+        "title",
+        "version",
+        "status",
     ]
     assert hit.as_json()["heading_path"] == ["Article 3 — Claims"]
 

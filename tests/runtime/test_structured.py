@@ -1,12 +1,16 @@
 """The default method: references, definitions, synonyms, versions, and the weight of meaning."""
 
+from dataclasses import dataclass
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from policyproof_runtime.asks import Asks, freeze_asks
 from policyproof_runtime.bm25 import Bm25, best, freeze
 from policyproof_runtime.fields import freeze_fields, priors
 from policyproof_runtime.fused import Fused, Fusion
+from policyproof_runtime.passages import Passages
 from policyproof_runtime.references import (
     Grammar,
     Mention,
@@ -15,9 +19,11 @@ from policyproof_runtime.references import (
     find_references,
     provision_name,
 )
-from policyproof_runtime.structured import Structured, Version, Weights
+from policyproof_runtime.sentences import sentences
+from policyproof_runtime.structured import Structured, Weights
 from policyproof_runtime.terms import stems
 from policyproof_runtime.thesaurus import Thesaurus, acronyms, freeze_thesaurus
+from policyproof_runtime.versions import Versions
 
 LABELS = ["Article 1 — Scope", "Article 2 — Terms", "ANNEX III — Uses", "Recital 4", "2.1 Owners"]
 TEXTS = [
@@ -37,12 +43,21 @@ def references() -> References:
     return References(find_references(DOCUMENTS, LABELS, PATHS, TEXTS, NAMES))
 
 
-def method(references: References, versions: tuple[Version, ...] = (), **weights: float):
+@dataclass(frozen=True)
+class Versioned:
+    id: str
+    version: str
+    status: str
+    effective_date: str
+    family: str = "f"
+
+
+def method(references: References, versions: Versions | None = None, **weights: float):
     index = Bm25(freeze([f"{a}\n{b}" for a, b in zip(LABELS, TEXTS, strict=True)], stems), 5)
     thesaurus = Thesaurus(freeze_thesaurus([["elevator", "lift"]]))
-    return Structured(
-        index, references, thesaurus, Weights(**weights), TEXTS.__getitem__, versions=versions
-    )
+    rows = {"document_id": DOCUMENTS, "citation_text": TEXTS, "path": PATHS}
+    passages = Passages(pa.table(rows), {})
+    return Structured(index, references, thesaurus, Weights(**weights), passages, versions=versions)
 
 
 @pytest.mark.parametrize(
@@ -111,12 +126,47 @@ def test_other_words_for_a_word_are_found(references: References) -> None:
 def test_a_superseded_version_stays_behind_and_comes_when_asked_for(
     references: References,
 ) -> None:
-    versions = (Version("f", False, [4]), Version("f", True, [0, 1, 2, 3]))
+    versions = Versions(
+        [
+            Versioned("lifts", "2", "active", "2025-03-01"),
+            Versioned("owners", "1", "superseded", "2023-10-01"),
+        ],
+        DOCUMENTS,
+    )
     rank = method(references, versions, superseded=0.5).rank
     question = "Who is the owner in the register of lifts?"
     assert rank(question, 5)[0][0] != 4
     assert 4 in [i for i, _ in rank(question, 5)]
-    assert rank(f"{question} In the previous version.", 5)[0][0] == 4
+    for past in ("In the previous version.", "What was the old rule?", "As of 2024.", "In v1."):
+        ranked = rank(f"Lifts. {question} {past}", 5)
+        assert ranked[0][0] == 4, past
+        assert ranked[1][1] < ranked[0][1] / 1.9
+    for present in ("Is it an old register?", "As of 2025.", "In v2."):
+        assert rank(f"Lifts. {question} {present}", 5)[0][0] != 4, present
+    assert rank("What changed since the previous version of lifts?", 5)[0][0] != 4
+
+
+def test_a_sentence_that_says_it_all_with_a_figure_lifts_its_passage(
+    references: References,
+) -> None:
+    plain = dict(method(references).rank("register of lifts", 5))
+    read = dict(method(references, sentences=1.0).rank("register of lifts", 5))
+    assert read[4] == pytest.approx(plain[4] + 1.0)
+    assert read[3] - plain[3] < 1.0
+    figure = dict(method(references, figures=1.0).rank("What number of lifts stops?", 5))
+    assert figure[1] > dict(method(references).rank("What number of lifts stops?", 5))[1]
+
+
+def test_rows_are_read_with_the_head_of_their_table() -> None:
+    text = "Limits apply.\n| City | EUR |\n\n| Oslo | 180 |\n| Bergen | 150 |\n\nAsk first. Always."
+    assert sentences(text) == [
+        "Limits apply.",
+        "| City | EUR |",
+        "| City | EUR | | Oslo | 180 |",
+        "| City | EUR | | Bergen | 150 |",
+        "Ask first.",
+        "Always.",
+    ]
 
 
 def test_acronyms_are_learned_where_initials_agree() -> None:
@@ -162,5 +212,5 @@ def test_leaving_postings_out_does_not_change_the_ranking(monkeypatch) -> None:
     index = Bm25(freeze(texts), len(texts))
     queries = [[f"w{int(n)}" for n in rng.integers(1, 60, 8)] for _ in range(30)]
     plain = [best(index.scores(query), 10) for query in queries]
-    monkeypatch.setattr("policyproof_runtime.bm25._FEW_POSTINGS", 0)
+    monkeypatch.setattr("policyproof_runtime.bm25._SMALL", 0)
     assert [index.top(query, 10) for query in queries] == plain
