@@ -29,7 +29,9 @@ CORPUS_FILE = "corpus.toml"
 #: Read as no document: notes about the folder, and what a person hides or drafts.
 _LEFT_OUT = re.compile(r"(?i)readme\b.*|[._].*")
 _PROFILES = {"pdf": "auto", "markdown": "markdown", "html": "html"}
-_SETTINGS = frozenset({"id", "title", "namespace", "licence", "publisher", "finding_aids"})
+_SETTINGS = frozenset(
+    {"id", "title", "namespace", "licence", "publisher", "finding_aids", "dense_model"}
+)
 #: Keys of a description that make up the document's identity, and fields that come from elsewhere.
 _OWN = frozenset({"doc_id", "version", "supersedes"})
 _DERIVED = frozenset({"id", "family", "facts", "format", "path", "sha256", "url", "allowed_hosts"})
