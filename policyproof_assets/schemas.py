@@ -22,7 +22,7 @@ SPAN = pl.Struct(
 # One line of a page as printed; points are 1/72 inch from the top left corner.
 LAYOUT = pl.Struct(
     {
-        "role": STR,  # text | table | note | contents | furniture
+        "role": STR,  # text | table | contents | furniture
         "size": pl.Float64,
         "bold": pl.Boolean,
         "italic": pl.Boolean,

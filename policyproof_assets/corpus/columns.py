@@ -14,8 +14,6 @@ from policyproof_assets.corpus.pieces import Piece
 CELLS = " | "
 #: Pieces whose baselines differ by less than this share of their size stand on one line.
 _SAME_LINE = 0.4
-#: Raised signs, smaller than this share, may be further off.
-_SMALL, _RAISED = 0.85, 0.65
 #: Columns of prose: at least so many lines each, of which this share fills most of the column, with
 #: a gutter in the middle of the page.
 _MIN_LINES, _FILL, _FULL, _MIDDLE = 5, 0.6, 0.35, (0.3, 0.7)
@@ -47,9 +45,7 @@ def _on_line(row: Row, piece: Piece) -> bool:
     if piece.table or row[0].table:
         return False
     largest = max(row, key=lambda p: p.size)
-    size = max(largest.size, piece.size)
-    shift = _RAISED if min(largest.size, piece.size) < _SMALL * size else _SAME_LINE
-    return abs(piece.base - largest.base) < shift * size
+    return abs(piece.base - largest.base) < _SAME_LINE * max(largest.size, piece.size)
 
 
 def as_line(row: Row) -> Piece:
@@ -75,7 +71,6 @@ def join(pieces: Sequence[Piece], separator: str) -> Piece:
         bold=all(p.bold for p in pieces),
         italic=all(p.italic for p in pieces),
         lead=sum(p.lead for p in pieces[: plain + 1]) + plain * len(separator),
-        raised=first.raised,
         table=any(p.table for p in pieces),
         column=first.column,
     )

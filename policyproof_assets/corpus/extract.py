@@ -49,7 +49,7 @@ class ExtractRules(BaseModel):
 def page_count(path: Path) -> int:
     """Return the number of pages of the PDF at ``path``; ExtractError as for ``read_pages``."""
     _check_file(path)
-    with _explained(path, "the PDF is damaged"), path.open("rb") as file:
+    with explained(path, "the PDF is damaged"), path.open("rb") as file:
         count = sum(1 for _ in PDFPage.create_pages(_open_unencrypted(path, file)))
     if not 1 <= count <= MAX_PAGES:
         raise ExtractError(
@@ -83,7 +83,7 @@ def read_pages(
     damaged or encrypted, for a page that cannot be read, and for pages without text.
     """
     wanted = range(1, page_count(path) + 1) if pages is None else pages
-    with _explained(path, "the PDF is damaged"):
+    with explained(path, "the PDF is damaged"):
         texts = list(_TEXTS[rules.extractor](path, wanted))
     columns = {"document_id": [document_id] * len(texts), "page": list(wanted), "text": texts}
     frame = conform(pl.DataFrame(columns), PAGES)
@@ -169,14 +169,14 @@ _TEXTS = {"pdfplumber": _plumber_texts, "pypdf": _pypdf_texts}
 
 def _text(path: Path, number: int, read: Callable[[Any], str], pages: Sequence[Any]) -> str:
     """Read page ``number`` (from 1); line ends become LF, what is not Unicode is refused."""
-    with _explained(path, f"page {number} cannot be read"):
+    with explained(path, f"page {number} cannot be read"):
         text = read(pages[number - 1]).replace("\r\n", "\n").replace("\r", "\n")
         text.encode()  # lone surrogates, from fonts with a broken character map
         return text
 
 
 @contextmanager
-def _explained(path: Path, fault: str) -> Iterator[None]:
+def explained(path: Path, fault: str) -> Iterator[None]:
     """Turn whatever a PDF library raises into ExtractError; keep its remarks from the user."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -17,6 +15,7 @@ from pdfplumber.page import Page
 from pydantic import BaseModel, ConfigDict
 
 from policyproof_assets.corpus.columns import as_line, reading_order, rows_of
+from policyproof_assets.corpus.extract import explained
 from policyproof_assets.corpus.hyphens import Hyphens
 from policyproof_assets.corpus.pieces import Bookmark, Piece, read_outline, read_pieces
 from policyproof_assets.corpus.roles import CONTENTS, FURNITURE, assign_roles
@@ -24,12 +23,11 @@ from policyproof_assets.corpus.tables import Box, find_cells, with_rows
 from policyproof_assets.errors import ExtractError
 from policyproof_assets.schemas import PAGES, conform
 
-#: Lines a bookmarked heading may take, and pages after its target to look on (targets are often
-#: those of the page the writer was on).
-_TITLE_LINES, _PAGES_AFTER = 5, 2
-_NUMBERING = re.compile(r"[A-Z]?[0-9ivx]{0,6}|(?:appendix|annex|chapter|section|part)[0-9a-z]{1,4}")
-
-
+#: Lines a bookmarked heading may take, and pages to look on, since many bookmarks lead to the page
+#: the writer was on.
+_TITLE_LINES, _PAGES = 5, 2
+#: What a heading says before the title that its bookmark has, letters and digits only.
+_NUMBERING = re.compile(r"[a-z]?[0-9ivx]{0,6}|(?:appendix|annex|chapter|section|part)[0-9a-z]{1,4}")
 #: What a document is likely to stay below, and a file made to exhaust the builder is not.
 MAX_BYTES, MAX_PAGES, MAX_PAGE_CHARACTERS = 300_000_000, 5_000, 200_000
 
@@ -58,7 +56,7 @@ def read_layout(path: Path, document_id: str, rules: LayoutRules) -> pl.DataFram
     Raises ExtractError that names the file: not a PDF, encrypted, over a limit, or with pages that
     have no text (scans), whose numbers it gives.
     """
-    with _explained(path):
+    with explained(path, "not a readable PDF"):
         _bound(path, "bytes", MAX_BYTES, path.stat().st_size)
         with pypdfium2.PdfDocument(path) as document:
             _check_pages(path, document)
@@ -72,26 +70,6 @@ def read_layout(path: Path, document_id: str, rules: LayoutRules) -> pl.DataFram
     columns = (sorted(s.turned[0], key=lambda p: (round(p.x0), p.base)) for s in sheets if s.turned)
     hyphens = Hyphens([piece.text for column in columns for piece in column])
     return _frame(document_id, [_lines(sheet, hyphens) for sheet in sheets], outline)
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn whatever a broken file makes fail into an ExtractError, the libraries' remarks aside."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        yield
-    except ExtractError:
-        raise
-    except Exception as error:
-        raise ExtractError(
-            f"{path.name}: not a readable PDF",
-            expected="a complete PDF without a password",
-            found=f"{type(error).__name__}: {error}",
-            action="open the file in a viewer and save it again, or leave it out of the corpus",
-        ) from error
-    finally:
-        logging.disable(before)
 
 
 def _bound(path: Path, what: str, limit: int, found: int) -> None:
@@ -175,13 +153,13 @@ def _match_outline(
         title = _plain(bookmark.title)
         if bookmark.page is None or sum(c.isalpha() for c in title) < 3:
             continue
-        for index in range(bookmark.page - 1, min(bookmark.page + _PAGES_AFTER, len(pages))):
-            taken = {i for p, i in found if p == index}
-            free = (i for i, role in enumerate(roles[index]) if role not in (CONTENTS, FURNITURE))
-            starts = (i for i in free if i not in taken)
-            counts = ((start, _title_lines(texts[index][start:], title)) for start in starts)
-            if place := next(((start, count) for start, count in counts if count), None):
-                found[index, place[0]] = (bookmark.level, place[1])
+        near = range(bookmark.page - 1, min(bookmark.page - 1 + _PAGES, len(pages)))
+        places = ((page, line) for page in near for line in range(len(texts[page])))
+        for page, line in places:
+            count = _title_lines(texts[page][line:], title)
+            outside = roles[page][line] in (CONTENTS, FURNITURE)
+            if count and not outside and (page, line) not in found:
+                found[page, line] = (bookmark.level, count)
                 break
     return found
 
@@ -191,7 +169,7 @@ def _title_lines(texts: Sequence[str], title: str) -> int:
     whole = ""
     for count, text in enumerate(texts[:_TITLE_LINES], 1):
         whole += text
-        if whole.endswith(title) and text and _NUMBERING.fullmatch(whole.removesuffix(title)):
+        if text and whole.endswith(title) and _NUMBERING.fullmatch(whole.removesuffix(title)):
             return count
     return 0
 

@@ -9,7 +9,7 @@ from policyproof_assets.corpus.recognize import Found, LayoutHeadingRules
 #: Sizes that differ by less are one size.
 _SAME_SIZE = 0.4
 #: Kinds whose numbers say what contains what.
-_NUMBERED = ("number", "letter", "label", "word")
+_NUMBERED = ("number", "label", "word")
 
 
 def levels(headings: Sequence[Found], rules: LayoutHeadingRules) -> list[int]:

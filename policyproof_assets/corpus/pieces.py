@@ -22,8 +22,6 @@ _BOLD = re.compile(r"bold|black|heavy|demi|medi(?!um)|bx\d", re.IGNORECASE)
 _ITALIC = re.compile(r"ital|oblique|slant|ti\d|sl\d", re.IGNORECASE)
 #: A gap of this share of the font size is a word space, of a whole size another piece of the line.
 _SPACE, _PIECE = 0.15, 1.0
-#: A character of less than this share of its line's size is raised or lowered.
-_SMALL = 0.8
 _MAX_SIZE = 10_000.0
 #: Controls, surrogates, noncharacters, zero-width and direction marks: nothing a reader sees. The
 #: joiners U+200C and U+200D stay, since some scripts need them.
@@ -51,7 +49,6 @@ class Piece:
     bold: bool
     italic: bool
     lead: int  # leading characters in bold, for labels that run into their text
-    raised: bool = False  # opens with a raised sign, as a footnote does
     table: bool = False  # a row of a table
     column: int = 0
 
@@ -142,7 +139,6 @@ def _piece(chars: list[dict[str, Any]]) -> Piece:
         bold=sum(bold) >= 0.8 * len(chars),
         italic=italic >= 0.8 * len(chars),
         lead=len("".join(spelled[:leading])),
-        raised=chars[0]["size"] < _SMALL * size,
     )
 
 

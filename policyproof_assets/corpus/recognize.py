@@ -20,9 +20,8 @@ _LABEL = re.compile(r"(?P<word>[^\W\d_][\w-]{1,19})\s(?P<number>\d+(?:\.\d+)*):\
 _WORD = re.compile(
     r"(?P<word>[^\W\d_]{4,14})\s(?P<number>\d+(?:\.\d+)*|[IVXLC]+|[A-Z])(?:\s*[.:–—-])?(?P<rest>\s.*)?"
 )
-_NUMBER = re.compile(r"(?P<number>\d{1,3}(?:\.\d{1,3})*)[.)]?\s+(?P<rest>\S.*)")
-#: ``A.1 Title``; a letter alone may be the first word of a title.
-_LETTER = re.compile(r"(?P<number>[A-Z](?:\.\d{1,3})+)[.)]?\s+(?P<rest>[A-Z0-9].*)")
+#: ``2.3 Title``, ``A.1 Title``; a letter alone may be the first word of a title.
+_NUMBER = re.compile(r"(?P<number>(?:[A-Z]\.)?\d{1,3}(?:\.\d{1,3})*)[.)]?\s+(?P<rest>\S.*)")
 #: A date in words, which heads nothing: ``May 2030``, ``1 May 2030``, ``May 1, 2030``.
 _DATE = re.compile(r"(\d{1,2}\.?\s+)?[^\W\d_]{3,10}\.?\s+(\d{1,2},\s+)?\d{4}")
 #: What ends a sentence or a clause, so that a line is none of a heading's.
@@ -63,7 +62,7 @@ class Found:
     """A heading: its lines, and what it opens with."""
 
     lines: list[Line]
-    kind: Literal["word", "label", "number", "letter", "style"]
+    kind: Literal["word", "label", "number", "style"]
     word: str = ""
     parts: tuple[str, ...] = ()
     #: Whether the title follows its marker on lines of its own.
@@ -144,14 +143,13 @@ class Reader:
         return self._wrapped(found) if rest else self._with_title(found)
 
     def _numbered(self, line: Line) -> Found | None:
-        match = _NUMBER.fullmatch(line.text) or _LETTER.fullmatch(line.text)
+        match = _NUMBER.fullmatch(line.text)
         if match is None or _DATE.fullmatch(line.text) or not self._type.stands_out(line):
             return None
         rest = match["rest"]
         if rest[0].islower() or not any(c.isalpha() for c in rest) or rest.endswith((";", ",")):
             return None
-        kind = "number" if match.re is _NUMBER else "letter"
-        return self._wrapped(Found([line], kind, parts=tuple(match["number"].split("."))))
+        return self._wrapped(Found([line], "number", parts=tuple(match["number"].split("."))))
 
     def _styled(self, line: Line) -> Found | None:
         # ``Owner: Head of metering`` in bold is a field, not a heading.

@@ -1,4 +1,4 @@
-"""What part of the page a line belongs to: text, a table, a note, a list of contents, furniture."""
+"""What part of the page a line belongs to: text, a table, a list of contents, furniture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 from policyproof_assets.corpus.columns import CELLS
 from policyproof_assets.corpus.pieces import Piece
 
-TEXT, TABLE, NOTE, CONTENTS, FURNITURE = "text", "table", "note", "contents", "furniture"
+TEXT, TABLE, CONTENTS, FURNITURE = "text", "table", "contents", "furniture"
 #: Of Markdown and HTML: what is said about the document, and signs that only separate.
 METADATA, SEPARATOR = "metadata", "separator"
 
@@ -34,8 +34,6 @@ _LEADER = re.compile(r".*?(\.\s?){3,}\s*\|?\s*(\d{1,4}|[ivxlcdm]{1,7})|.*?\s…+
 _ENTRY = re.compile(r".*\S\s+(\|\s*)?(\d{1,4}|[ivxlcdm]{1,7})")
 #: Lines of a wrapped entry before its page number.
 _ENTRY_LINES = 3
-_NOTE = re.compile(r"\(?\s?\d{1,3}\s?\)?\s|[*†‡§]")
-_NOTE_SIZE = 0.95
 
 
 def assign_roles(pages: Pages) -> list[list[str]]:
@@ -46,8 +44,6 @@ def assign_roles(pages: Pages) -> list[list[str]]:
     for page, row in zip(pages, roles, strict=True):
         _mark_contents(page, row)
     _mark_furniture(pages, roles, _LARGE * size)
-    for page, row in zip(pages, roles, strict=True):
-        _mark_notes(page, row, size)
     return roles
 
 
@@ -136,19 +132,3 @@ def _in_step(places: Sequence[tuple[int, str]]) -> set[int]:
         usual = Counter(values).most_common(1)[0][0]
         kept &= {page for page, value in zip(pages, values, strict=True) if value == usual}
     return kept
-
-
-def _mark_notes(page: Sequence[Piece], roles: list[str], body_size: float) -> None:
-    """Mark the small lines that close each column, from the first with a note's sign on."""
-    for column in {line.column for line in page}:
-        places = [i for i, p in enumerate(page) if p.column == column and roles[i] != FURNITURE]
-        places.sort(key=lambda i: page[i].base)
-        first = len(places)
-        for back, i in reversed(list(enumerate(places))):
-            line = page[i]
-            if roles[i] != TEXT or line.size > _NOTE_SIZE * body_size:
-                break
-            if line.raised or _NOTE.match(line.text):
-                first = back
-        for i in places[first:]:
-            roles[i] = NOTE

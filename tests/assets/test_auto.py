@@ -248,7 +248,7 @@ def entry(kind="style", number="", *, word="", outline=None, size=12.0):
                 entry("word", "I", word="part"),
                 entry("number", "1"),
                 entry("word", "A", word="annex"),
-                entry("letter", "A.1"),
+                entry("number", "A.1"),
             ],
             [1, 2, 1, 2],
         ),

@@ -174,10 +174,10 @@ def test_articles_at_the_top_of_pages_are_no_furniture(sheet):
     assert all(rows(frame, page)[0][0] == "text" for page in range(1, 4))
 
 
-def test_footnotes_are_kept_and_known(sheet):
+def test_footnotes_are_kept_with_their_signs(sheet):
     sheet.column(72, 80, [PROSE] * 6)
     sheet.write(72, 780, "1", size=5).write(77, 783, "The second reading is not counted.", size=8)
-    assert rows(sheet.read())[-1] == ("note", "1 The second reading is not counted.")
+    assert texts(sheet.read())[-1] == "1 The second reading is not counted."
 
 
 def test_a_list_of_contents_is_known_by_its_page_numbers(sheet):
