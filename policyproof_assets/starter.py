@@ -7,6 +7,7 @@ import html
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +97,10 @@ def _title(path: Path, kind: str) -> str:
 
 
 def _pdf_title(path: Path) -> str:
-    try:
-        document = pypdfium2.PdfDocument(path)
-    except pypdfium2.PdfiumError:
-        return ""  # the build says what is wrong with the file
-    try:
+    # The build says what is wrong with a file that does not open.
+    with suppress(pypdfium2.PdfiumError), pypdfium2.PdfDocument(path) as document:
         return document.get_metadata_value("Title")
-    finally:
-        document.close()
+    return ""
 
 
 def _text_title(path: Path, kind: str) -> str:

@@ -7,6 +7,7 @@ styles, templates, comments and the head are not seen.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Literal
@@ -21,10 +22,6 @@ from policyproof_assets.corpus.roles import FURNITURE, TABLE, TEXT
 _UNSEEN = frozenset({"script", "style", "template", "head", "noscript", "svg", "math"})
 _FRAME = frozenset({"nav", "header", "footer"})
 _HEADING = re.compile(r"h([1-6])")
-#: Elements that have no end tag, and so open nothing.
-_VOID = frozenset(
-    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr")
-)
 #: Elements that do not part words.
 _INLINE = frozenset(
     (
@@ -63,13 +60,12 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.texts = [""] * size
         self.layouts: list[dict[str, Any]] = [row(TEXT) for _ in range(size)]
-        self._open: dict[str, int] = {}
+        self._open = Counter[str]()
         self._heading: tuple[int, int] | None = None
         self._cell = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 -- the signature of HTMLParser
-        if tag not in _VOID:
-            self._open[tag] = self._open.get(tag, 0) + 1
+        self._open[tag] += 1
         line = self.getpos()[0] - 1
         if match := _HEADING.fullmatch(tag):
             self._heading = (line, int(match[1]))
@@ -79,7 +75,7 @@ class _Reader(HTMLParser):
             self.texts[line] += " "
 
     def handle_endtag(self, tag: str) -> None:
-        self._open[tag] = max(0, self._open.get(tag, 0) - 1)
+        self._open[tag] = max(0, self._open[tag] - 1)
         if _HEADING.fullmatch(tag) and self._heading:
             start, level = self._heading
             self._heading = None
@@ -91,11 +87,11 @@ class _Reader(HTMLParser):
             self.texts[self.getpos()[0] - 1] += " "
 
     def handle_data(self, data: str) -> None:
-        if any(self._open.get(tag) for tag in _UNSEEN):
+        if any(self._open[tag] for tag in _UNSEEN):
             return
         line = self.getpos()[0] - 1
-        role = FURNITURE if any(self._open.get(tag) for tag in _FRAME) else TEXT
-        role = TABLE if role == TEXT and self._open.get("table") else role
+        role = FURNITURE if any(self._open[tag] for tag in _FRAME) else TEXT
+        role = TABLE if role == TEXT and self._open["table"] else role
         for offset, part in enumerate(data.split("\n")):
             index = line + offset
             if not part.strip() or index >= len(self.texts):
