@@ -18,6 +18,7 @@ from policyproof_runtime.bm25 import Bm25
 from policyproof_runtime.parts import asked_parts, wanted_figure
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.references import References, provision_name
+from policyproof_runtime.sentences import ROW
 from policyproof_runtime.terms import STOP_WORDS, content_terms, contract_terms, stem, stems
 from policyproof_runtime.thesaurus import Thesaurus
 
@@ -194,7 +195,11 @@ class Reader:
         asked = " ".join(asked_parts(question))
         names = dict.fromkeys(m.group() for m in _NAME.finditer(_BRACKETS.sub("", asked)))
         explained = " ".join(_BRACKETS.findall(question))
-        return [name for name in names if name not in explained and self._is_rare(name)]
+        rare = [name for name in names if name not in explained and self._is_rare(name)]
+        # What a row of a table is about is not mentioned in passing.
+        best = self.top(self.scores(question), 5) if rare else ()
+        rows = [h for i in best for said, h in self.passages.said(i) if ROW.search(said)]
+        return [n for n in rare if not any(row.issuperset(stems(n)) for row in rows)]
 
     def _is_rare(self, name: str) -> bool:
         terms = [t for t in contract_terms(name) if t not in STOP_WORDS and not t.isdigit()]

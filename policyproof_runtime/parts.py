@@ -54,7 +54,7 @@ KINDS = (
         rf"|\b{_UNITS}\b[^|]*\|.*\d",
     ),
     _kind(
-        "money",
+        "sum of money",
         r"\b(?:what|which|how (?:high|much)) [^?]{0,30}"
         r"(?:fee|price|fines?|euro|paid|costs?|ceiling|amount|allowance|stipend|salary|budget|bonus)\b"
         r"|\bhow much money\b|\bwhat (?:do|can|may|will) (?:I|we) (?:get|pay|spend|claim)\b",

@@ -16,12 +16,12 @@ at be became because become been before being between big bigger biggest both bu
 could describe described describes did discussed do does doing done during each either ever
 everybody everyone exactly explain for from get gets getting give given go goes got had happen
 happened happens has have having he her his how i if in into is isn it its just know knows let lets
-list listed long longer made make many me mean meant mention mentioned more most much must my need
-needs no nor not of off often on one only or other our out over own please really s said same say
-says shall she should since so some somebody someone something soon still such t take taken takes
-tell tells than that the their them then there these they thing things this those through to told
-too took under until up upon us use used using very want wants was we were what whatever when where
-whether which while who whom whose why will with within without would you your
+list listed long longer made make many may me mean meant mention mentioned might more most much must
+my need needs no nor not of off often on one only or other our out over own please really s said
+same say says shall she should since so some somebody someone something soon still such t take taken
+takes tell tells than that the their them then there these they thing things this those through to
+told too took under until up upon us use used using very want wants was we were what whatever when
+where whether which while who whom whose why will with within without would you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 

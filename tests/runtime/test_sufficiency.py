@@ -43,7 +43,7 @@ def test_a_question_falls_into_what_it_asks_for(question, parts):
         ("Within how many days must it report?", "number", "not later than 15 days after"),
         ("How long are logs kept?", "duration", "for at least six months"),
         ("By what percentage do fees fall?", "percentage", "up to 7 % of turnover"),
-        ("How high are the fines?", "money", "fines of up to EUR 35 000 000"),
+        ("How high are the fines?", "sum of money", "fines of up to EUR 35 000 000"),
         ("From which date does it apply?", "date", "from 2 August 2026"),
     ],
 )
