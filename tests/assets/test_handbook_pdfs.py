@@ -1,6 +1,8 @@
 """The PDFs of the handbook against the texts they are set from: headings, order, tables."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -75,3 +77,8 @@ def test_paragraphs_follow_one_another_as_in_the_text(read_pdfs):
                 (lacking if opening not in whole else moved).append((lines.document_id, block[:60]))
             last = max(place, last)
     assert (lacking, moved) == ([], [])
+
+
+def test_the_pdfs_are_what_their_script_makes_of_their_sources(manifests):
+    script = manifests / "handbook" / "make_pdfs.py"
+    subprocess.run([sys.executable, str(script), "--check"], check=True, capture_output=True)
