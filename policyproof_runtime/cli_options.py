@@ -48,8 +48,10 @@ def find_release(store: ObjectStore, target: str) -> tuple[str, Digest | None]:
     """Return the corpus and digest of a corpus, a release, or the first digits of its digest.
 
     No digest means the newest release of the corpus; whether there is one is not looked at. Raises
-    ReleaseError if several releases begin so.
+    ReleaseError if several releases begin so, or if ``target`` is a path.
     """
+    if "/" in target:
+        raise ReleaseError(f"{target} names no release", expected="a corpus or a digest")
     corpora, start = store.corpora(), target.removeprefix("sha256:")
     if target in corpora or len(start) < _SHORTEST_PREFIX:
         return target, None

@@ -1,7 +1,7 @@
 """Readable features of a question and its evidence, the same in training and in serving.
 
-Two groups: ``SCOPE`` says whether this corpus can settle the question at all, ``COVERAGE`` whether
-the given evidence covers each part that is asked for. Every value lies between 0 and 1.
+``SCOPE`` says whether the corpus can settle the question, ``COVERAGE`` whether the given evidence
+covers each part of it. Every value lies between 0 and 1.
 """
 
 from __future__ import annotations
