@@ -169,6 +169,49 @@ def test_a_heading_that_says_it_all_is_cited_instead_of_the_remnant_below():
     assert citation.place == "page 3, lines 4–5"
 
 
+TABLE = ["Hotel | Limit", *(f"City {n} | {n}00" for n in range(1, 40)), "Bergen | 150"]
+
+
+def _table(*slices):
+    text = "\n".join(TABLE)
+    places = [
+        {"start_page": page, "start_line": first, "end_page": page, "end_line": last}
+        for page, first, last in slices
+    ]
+    return _passages(slices=places, citation_text=text, retrieval_text=text)
+
+
+def test_a_row_is_cited_with_the_header_of_its_table_as_a_piece_of_its_own():
+    head, *rows = excerpts(_table((1, 5, 45)), 0, {"hotel": 1.0, "limit": 1.0, "bergen": 3.0})
+    assert (head.excerpt, head.place) == ("Hotel | Limit", "page 1, line 5")
+    [rows] = rows
+    assert rows.excerpt.splitlines()[-1] == "Bergen | 150"
+    assert rows.excerpt in "\n".join(TABLE)
+    assert rows.line_end == 45
+    assert rows.line_end - rows.line_start + 1 == len(rows.excerpt.splitlines()) <= MAX_LINES
+
+
+def test_a_header_on_the_page_before_keeps_its_own_place():
+    table = _table((1, 40, 50), (2, 3, 32))
+    head, rows = excerpts(table, 0, {"hotel": 1.0, "limit": 1.0, "bergen": 3.0})
+    assert head.place == "page 1, line 40"
+    assert (rows.page_start, rows.page_end, rows.line_end) == (2, 2, 32)
+
+
+def test_rows_that_follow_their_header_are_cited_in_one_piece():
+    [whole] = excerpts(_table((1, 5, 45)), 0, {"hotel": 1.0, "limit": 1.0, "citi": 1.0})
+    assert whole.excerpt.startswith("Hotel | Limit\nCity 1 | 100\n")
+
+
+def test_prose_after_a_table_is_cited_without_its_header():
+    text = "\n".join([*TABLE, *(f"Rule {n} holds." for n in range(20)), "Ask the desk."])
+    slices = [{"start_page": 1, "start_line": 1, "end_page": 1, "end_line": 62}]
+    passages = _passages(slices=slices, citation_text=text, retrieval_text=text)
+    cited = excerpts(passages, 0, {"ask": 1.0, "desk": 1.0})
+    assert [c.line_end for c in cited] == [62]
+    assert "|" not in cited[0].excerpt
+
+
 def _accepted(shared, name):
     with gzip.open(shared / f"oracle/{name}.jsonl.gz", "rt") as lines:
         return [json.loads(line) for line in lines]

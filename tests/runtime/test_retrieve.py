@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from policyproof_runtime import load
+from policyproof_runtime.bm25 import Bm25
 from policyproof_runtime.errors import QueryError, ReleaseError, StoreError
 from policyproof_runtime.objects import object_name
 from policyproof_runtime.questions import MAX_CHARACTERS
 from policyproof_runtime.release import load_release
+from policyproof_runtime.retrieve import Retriever, bm25_method
 
 
 @pytest.fixture
@@ -77,6 +79,27 @@ def test_an_unknown_method_is_refused(corpus):
 def test_an_unknown_corpus_names_the_known_ones(served):
     with pytest.raises(ReleaseError, match="one of: served"):
         load("unknown", served.root)
+
+
+@pytest.fixture
+def retriever(corpus):
+    index = Bm25(corpus.index_table("bm25"), len(corpus.passages))
+    return Retriever(corpus.passages, {"bm25": bm25_method(index)}, "bm25")
+
+
+def test_only_readable_documents_are_ranked(retriever):
+    question = "a model, a card or a claim"
+    assert {h.document_id for h in retriever.retrieve(question)} == {"travel", "models"}
+    assert {h.document_id for h in retriever.within({"models"}).retrieve(question)} == {"models"}
+    assert retriever.within(()).retrieve(question) == []
+
+
+def test_readable_passages_fill_the_ranks_with_their_own_scores(retriever):
+    question = "a model, a card or a claim"
+    every = retriever.rank(question, 10)
+    assert retriever.retrieve(question, 1)[0].document_id == "travel"
+    assert retriever.within({"models"}).rank(question, 1) == [hit for hit in every if hit[0] == 3]
+    assert retriever.within({"travel", "models"}).rank(question, 10) == every
 
 
 @pytest.mark.parametrize("name", ["passages", "bm25"])
