@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-_BOUNDARY = re.compile(r"(?<=[.;:!?])\s+|\n(?=\s*(?:\(\w{1,3}\)|\w{1,3}[.)]\s|[•\-–]))")
+# The stop after the number of an item that opens a line ends no sentence.
+_BOUNDARY = re.compile(
+    r"(?<=[.;:!?])(?<!\n\d\.)(?<!\n\d\d\.)\s+|\n(?=\s*(?:\(\w{1,3}\)|\w{1,3}[.)]\s|[•\-–]))"
+)
 # A line of a table: cells between upright strokes.
 ROW = re.compile(r"\S \| |^\s*\|")
 
@@ -19,7 +22,8 @@ def sentences(text: str) -> list[str]:
     head = ""
 
     def end_of_prose() -> None:
-        found.extend(" ".join(s.split()) for s in _BOUNDARY.split("\n".join(prose)) if s.strip())
+        text = "".join(f"\n{line}" for line in prose)
+        found.extend(" ".join(s.split()) for s in _BOUNDARY.split(text) if s.strip())
         prose.clear()
 
     for line in text.splitlines():

@@ -75,6 +75,7 @@ def meant_versions(question: str, family: Sequence[Version]) -> Sequence[Version
     then = [v for v in old for y in years if v.year and v.year <= y]
     if then:
         return [max(then, key=lambda v: v.year)]
-    if _PAST.search(question):
-        return family if _BOTH.search(question) else old
-    return active
+    if not _PAST.search(question):
+        return active
+    compared = _BOTH.search(_PAST.sub("", question))
+    return [v for v in family if v.status != "draft"] if compared else old or active

@@ -50,3 +50,12 @@ def test_a_stroke_inside_a_word_makes_no_row():
 
 def test_no_text_has_no_sentences():
     assert sentences("") == sentences(" \n\n ") == []
+
+
+def test_a_numbered_item_keeps_its_number():
+    assert sentences("1. Pay.\nIt must:\n2. report\n10. ask") == [
+        "1. Pay.",
+        "It must:",
+        "2. report",
+        "10. ask",
+    ]

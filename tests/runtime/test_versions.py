@@ -124,3 +124,15 @@ def test_a_family_of_which_every_version_is_in_force_is_left_alone():
     active = [Held(d.id, d.version, "active", d.effective_date) for d in LEAVE]
     scores = [9, 4, 2, 3, 8]
     assert settled("What does version 1 say?", scores, documents=active) == scores
+
+
+def test_before_a_change_means_the_old_versions_not_a_comparison():
+    assert meant_versions("How long was leave before the change?", FAMILY) == [V1, V2]
+
+
+def test_a_comparison_with_the_past_leaves_drafts_out():
+    assert meant_versions("What changed since the previous policy?", FAMILY) == [V1, V2, V3]
+
+
+def test_where_nothing_is_superseded_the_past_is_what_is_in_force():
+    assert meant_versions("What did the old policy say?", [V3, DRAFT]) == [V3]
