@@ -96,7 +96,8 @@ def _show(items: list[dict[str, Any]], outcomes: dict[str, str]) -> None:
             groups[name][outcomes[item["id"]]] += 1
     table = Table(title="golden items end to end")
     for column in ("category", "items", *OUTCOMES):
-        table.add_column(column, justify="left" if column == "category" else "right")
+        is_name = column == "category"
+        table.add_column(column, justify="left" if is_name else "right", no_wrap=is_name)
     for name in sorted(groups, key=lambda name: (name in ("answerable", "others"), name)):
         counts = [groups[name][outcome] for outcome in OUTCOMES]
         table.add_row(name, str(sum(counts)), *map(str, counts))

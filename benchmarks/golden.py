@@ -88,7 +88,8 @@ def _show(items: list[dict[str, Any]], outcomes: dict[str, dict[str, Outcome]]) 
     columns = ("method", "category", "items", *(f"hit@{k}" for k in DEPTHS), "words@10")
     table = Table(title="expected source among the first k passages the persona may see")
     for column in columns:
-        table.add_column(column, justify="left" if column in columns[:2] else "right")
+        is_name = column in columns[:2]
+        table.add_column(column, justify="left" if is_name else "right", no_wrap=is_name)
     for method, by_item in outcomes.items():
         for category in sorted(groups, key=lambda name: (name == "all", name)):
             found = [by_item[name] for name in groups[category]]
