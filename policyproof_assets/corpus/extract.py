@@ -143,7 +143,12 @@ def _open_unencrypted(path: Path, file: BinaryIO) -> PDFDocument:
             return document
     except PDFPasswordIncorrect:
         pass
-    raise ExtractError(
+    raise encrypted(path)
+
+
+def encrypted(path: Path) -> ExtractError:
+    """Return the error of a PDF that is protected by a password."""
+    return ExtractError(
         f"{path.name}: the PDF is encrypted",
         expected="a PDF that opens and may be copied without a password",
         found="an encryption dictionary",

@@ -15,7 +15,7 @@ from pdfplumber.page import Page
 from pydantic import BaseModel, ConfigDict
 
 from policyproof_assets.corpus.columns import as_line, reading_order, rows_of
-from policyproof_assets.corpus.extract import explained
+from policyproof_assets.corpus.extract import encrypted, explained
 from policyproof_assets.corpus.hyphens import Hyphens
 from policyproof_assets.corpus.pieces import Bookmark, Piece, read_outline, read_pieces
 from policyproof_assets.corpus.roles import CONTENTS, FURNITURE, assign_roles
@@ -58,18 +58,28 @@ def read_layout(path: Path, document_id: str, rules: LayoutRules) -> pl.DataFram
     """
     with explained(path, "not a readable PDF"):
         _bound(path, "bytes", MAX_BYTES, path.stat().st_size)
-        with pypdfium2.PdfDocument(path) as document:
+        with _open(path) as document:
             _check_pages(path, document)
             outline = read_outline(document)
         with pdfplumber.open(path) as pdf:
             sheets = [_read(page) for page in pdf.pages]
-    empty = [n for n, sheet in enumerate(sheets, 1) if sheet.shows and not sheet.turned]
-    if len(empty) == len(sheets) or (empty and rules.pages_without_text == "refuse"):
-        raise _without_text(path, empty, len(sheets))
+    empty = [number for number, sheet in enumerate(sheets, 1) if not sheet.turned]
+    pictures = [number for number in empty if sheets[number - 1].shows]
+    if len(empty) == len(sheets) or (pictures and rules.pages_without_text == "refuse"):
+        raise _without_text(path, pictures or empty, len(sheets))
     # Down each column, so that what a hyphen breaks follows it.
     columns = (sorted(s.turned[0], key=lambda p: (round(p.x0), p.base)) for s in sheets if s.turned)
     hyphens = Hyphens([piece.text for column in columns for piece in column])
     return _frame(document_id, [_lines(sheet, hyphens) for sheet in sheets], outline)
+
+
+def _open(path: Path) -> pypdfium2.PdfDocument:
+    try:
+        return pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
+            raise encrypted(path) from error
+        raise
 
 
 def _bound(path: Path, what: str, limit: int, found: int) -> None:

@@ -282,7 +282,16 @@ def test_an_encrypted_file_is_refused(tmp_path):
     canvas = Canvas(str(path), encrypt="secret")
     canvas.drawString(72, 700, PROSE)
     canvas.save()
-    with pytest.raises(ExtractError, match=r"locked\.pdf: not a readable PDF"):
+    with pytest.raises(ExtractError, match=r"locked\.pdf: the PDF is encrypted"):
+        read_layout(path, "doc", RULES)
+
+
+def test_a_file_of_blank_pages_only_is_refused(tmp_path):
+    path = tmp_path / "blank.pdf"
+    canvas = Canvas(str(path))
+    canvas.showPage()
+    canvas.save()
+    with pytest.raises(ExtractError, match=r"blank\.pdf.*text"):
         read_layout(path, "doc", RULES)
 
 
