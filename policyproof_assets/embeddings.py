@@ -27,7 +27,7 @@ def embed_passages(part: Callable[..., Part], passages: Snapshot, model: Model) 
 
 def embed_asks(asks: pl.DataFrame, model: Model) -> pl.DataFrame:
     """Return a vector for each question of finding aids, in order."""
-    return pl.DataFrame(_column(Encoder(model).passages(asks["text"].to_list())))
+    return pl.DataFrame(_column(Encoder(model).questions(asks["text"].to_list())))
 
 
 def _column(vectors: Vectors) -> pl.Series:

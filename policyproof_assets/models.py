@@ -1,37 +1,32 @@
 """Adding a model: its files fetched or copied, verified, and only then visible to the runtime."""
 
-import tempfile
 from pathlib import Path
 
 from policyproof_assets.corpus.sources import Source, locate
 from policyproof_runtime.errors import ModelError, PolicyProofError
-from policyproof_runtime.models import Model, ModelFile, added_folder, how_to_get, installed_model
+from policyproof_runtime.models import (
+    Model,
+    ModelFile,
+    how_to_get,
+    installed_model,
+    place_model,
+    whereabouts,
+)
 
 
 def add_model(model: Model, given: Path | None = None) -> Path:
-    """Install ``model`` from the folder ``given``, else from its official addresses; return where.
+    """Install ``model`` from the folder ``given``, else from where its manifest says; return where.
 
     Files of ``given`` go by their name in the manifest or by the last part of it. If a file cannot
     be had or is not the pinned one, nothing is left. Raises ModelError.
     """
-    target = added_folder(model)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".tmp-", dir=target.parent) as temporary:
-        folder = Path(temporary) / "model"
-        for file in model.files:
-            place = folder / file.name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            _fetch(model, file, given, Path(temporary)).replace(place)
-        try:
-            folder.rename(target)
-        except OSError:
-            if not target.is_dir():  # else another command added it meanwhile
-                raise
+    if not whereabouts(model):
+        place_model(model, lambda file, place: _fetch(model, file, given, place))
     return installed_model(model)
 
 
-def _fetch(model: Model, file: ModelFile, given: Path | None, cache: Path) -> Path:
-    """Return the verified file in ``cache``; with a folder ``given``, nothing is downloaded."""
+def _fetch(model: Model, file: ModelFile, given: Path | None, place: Path) -> None:
+    """Write the verified file to ``place``; with a folder ``given``, nothing is downloaded."""
     source = Source(
         document_id=f"{model.id}/{file.name}",
         digest=file.sha256,
@@ -43,7 +38,7 @@ def _fetch(model: Model, file: ModelFile, given: Path | None, cache: Path) -> Pa
     if source.url is None and source.beside is None:
         raise ModelError(f"{model.id}: {file.name} has no address", action=how_to_get(model))
     try:
-        return locate(source, cache)
+        locate(source, place.parent).replace(place)
     except PolicyProofError as error:
         raise ModelError(
             error.message, expected=error.expected, found=error.found, action=how_to_get(model)

@@ -103,7 +103,9 @@ class Publisher:
         path = self._build.project.data(self._build.corpus, "cases", ".yaml")
         if path is None or not self.questions:
             return {}
-        inputs = (self._draft, load_cases_manifest(path), self.questions, self.splits, self._cues)
+        manifest = load_cases_manifest(path)
+        check_passages((*manifest.questions, *manifest.held_out), self._passages)
+        inputs = (self._draft, manifest, self.questions, self.splits, self._cues)
         return self._build.parts(("gate", "cases", "end_to_end"), grade, *inputs)
 
     def freeze_release(self) -> Digest:

@@ -113,17 +113,16 @@ class Answerer:
         Only a part that itself names a document or provision of the corpus is answered alone, and
         none of a question that asks for advice or for news.
         """
-        features = {part: self._reader.scope(part) for part in asked_parts(question)}
-        if len(features) < 2 or any(self._reader.cues(question)[code] for code in CUE_CODES):
+        reach = {part: self._gate.reach(self._reader, part) for part in asked_parts(question)}
+        if len(reach) < 2 or any(self._reader.cues(question)[code] for code in CUE_CODES):
             return [], ()
         within = [
             part
-            for part, values in features.items()
-            if values["names_corpus"]
-            and self._gate.scope.probability(values) >= self._gate.scope_threshold
+            for part, found in reach.items()
+            if found.features["names_corpus"] and found.probability >= self._gate.scope_threshold
         ]
         best = [i for part in within for i in self._reader.top(self._reader.scores(part), 2)]
-        without = tuple(part for part in features if part not in within)
+        without = tuple(part for part in reach if part not in within)
         return (_first_of(best), without) if without else ([], ())
 
     def _cite(self, question: str, evidence: Sequence[int]) -> tuple[Citation, ...]:

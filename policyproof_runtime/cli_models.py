@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from policyproof_runtime.cli_options import note, pipeline
-from policyproof_runtime.models import Model, find_model, how_to_get, load_model, load_models
+from policyproof_runtime.cli_options import pipeline
+from policyproof_runtime.models import Model, how_to_get, load_model, load_models, whereabouts
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -43,23 +43,18 @@ def models_command(context: click.Context, as_json: bool) -> None:  # noqa: FBT0
 )
 def add_command(model_id: str, folder: Path | None) -> None:
     """Install a model after verifying the size and digest of every file."""
-    model = load_model(model_id)
-    there = find_model(model)
-    if there is not None:
-        note(f"{model_id} is installed already: {there.origin}")
-        return
-    click.echo(pipeline("models").add_model(model, folder))
+    click.echo(pipeline("models").add_model(load_model(model_id), folder))
 
 
 def _row(model: Model) -> dict[str, Any]:
-    found = find_model(model)
+    found = whereabouts(model)
     return {
         "id": model.id,
         "role": model.role,
         "licence": model.licence,
         "bytes": sum(file.size for file in model.files),
         "installed": found is not None,
-        "from": found.origin if found else None,
+        "from": found,
         "get": None if found else how_to_get(model),
     }
 

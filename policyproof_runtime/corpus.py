@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from policyproof_runtime.answer import Answerer
@@ -25,6 +26,8 @@ from policyproof_runtime.types import Answer, Hit
 
 if TYPE_CHECKING:
     from policyproof_runtime.dense import Neural, Scores
+    from policyproof_runtime.encoder import Vectors
+    from policyproof_runtime.meaning import Meaning
 
 BM25_INDEX = "bm25"
 NEURAL_METHODS = ("dense", "hybrid", "rerank")
@@ -76,18 +79,45 @@ class Corpus:
         """Return what answers by ``gate``; training calls it before the release has one."""
         return Answerer(reader, gate, self.name, str(self.release.digest))
 
-    def reader(self, cues: Cues, readable: Collection[str] | None = None) -> Reader:
+    def reader(
+        self, cues: Cues, readable: Collection[str] | None = None, *, aided: bool = True
+    ) -> Reader:
         """Return what reads questions against this corpus, in training as in serving.
 
-        ``readable`` are the ids of the documents that may be cited: all unless given.
+        ``readable`` are the ids of the documents that may be cited: all unless given. What is not
+        ``aided`` reads as in a corpus without finding aids.
         """
         publishers = {document.id: document.publisher for document in self.release.documents}
         rank = self._retriever.rank
         if readable is not None:
             rank = self._retriever.within(readable).rank
         return Reader(
-            self.passages, rank, self._bm25, self._references, self._thesaurus, cues, publishers
+            self.passages,
+            rank,
+            self._bm25,
+            self._references,
+            self._thesaurus,
+            cues,
+            publishers,
+            self._meaning(readable, aided=aided),
         )
+
+    def _meaning(self, readable: Collection[str] | None, *, aided: bool) -> Meaning | None:
+        if "embeddings" not in self.release.phases:
+            return None
+        from policyproof_runtime.meaning import Meaning
+
+        neural, owner = self._neural, self.passages.column("document_id")
+        known, of = neural.vectors, np.arange(len(owner))
+        if aided and neural.ask_vectors is not None:
+            known, of = neural.ask_vectors, self.index_table("asks")["passage"].to_numpy()
+        within = None
+        if readable is not None:
+            within = [i for i, document in enumerate(owner) if document in readable]
+        return Meaning(self._vector_of_subject, known, of, len(owner), within)
+
+    def _vector_of_subject(self, question: str) -> Vectors:
+        return self._neural.query(self._references.subject(question))
 
     def index_table(self, name: str) -> pa.Table:
         """Return an index object of the release; raises ReleaseError if it has no such object."""

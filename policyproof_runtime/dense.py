@@ -83,13 +83,13 @@ class Neural:
 
     def dense(self, question: str, k: int) -> Ranking:
         """Rank by the inner product with the question's vector."""
-        return nearest(self._vectors, self._query(question), k)
+        return nearest(self.vectors, self.query(question), k)
 
     def similarity(self, question: str) -> tuple[Scores, Scores | None]:
         """Return the inner products with every passage, and with every question of finding aids."""
-        query = self._query(question)
-        asked = self._ask_vectors
-        passages: Scores = (self._vectors @ query).astype(np.float64)
+        query = self.query(question)
+        asked = self.ask_vectors
+        passages: Scores = (self.vectors @ query).astype(np.float64)
         return passages, None if asked is None else (asked @ query).astype(np.float64)
 
     def hybrid(self, question: str, k: int) -> Ranking:
@@ -106,20 +106,24 @@ class Neural:
         return _best(zip(positions, scores.tolist(), strict=True), k)
 
     @cached_property
-    def _query(self) -> Callable[[str], Vectors]:
-        return lru_cache(_QUESTIONS)(Encoder(self._model("dense")).query)
+    def query(self) -> Callable[[str], Vectors]:
+        """What returns the vector of a question; the last ones are kept."""
+        encoder = Encoder(self._model("dense"))
+        return lru_cache(_QUESTIONS)(lambda question: encoder.questions([question])[0])
 
     @cached_property
     def _reranker(self) -> Reranker:
         return Reranker(self._model("reranker"))
 
     @cached_property
-    def _vectors(self) -> Vectors:
+    def vectors(self) -> Vectors:
+        """The vectors of the passages, a row each."""
         self._model("dense")
         return vectors_of(self._embeddings())
 
     @cached_property
-    def _ask_vectors(self) -> Vectors | None:
+    def ask_vectors(self) -> Vectors | None:
+        """The vectors of the questions of finding aids, a row each, if there are any."""
         return vectors_of(self._asks()) if self._asks else None
 
     def _model(self, role: str) -> Model:

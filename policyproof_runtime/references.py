@@ -8,12 +8,12 @@ a term by the sentence that defines it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from policyproof_runtime.terms import STOP_WORDS, contract_terms, stem
+from policyproof_runtime.terms import STOP_WORDS, content_terms, contract_terms, stem
 
 SCHEMA = pa.schema(
     [
@@ -42,6 +42,7 @@ _ELSEWHERE = re.compile(
     r"[\s\w(),;]{0,40}?\bof (?:Directive|Regulation|Decision|the (?:Charter|Treaty))\b"
 )
 _LONGEST_RANGE = 30
+_LETTERS = re.compile(r"[^\W_]+")
 
 _QUOTED = r"[‘“\"']([^‘’“”\"'\n]{2,60})[’”\"']"
 _DEFINED = re.compile(
@@ -139,6 +140,18 @@ def provision_name(label: str) -> str | None:
     if match is None or not (match[1] or match[2][0].isdigit()):
         return None
     return f"{match[1] or ''} {match[2]}".strip().lower()
+
+
+def provision_numbers(
+    labels: Iterable[str], paths: Iterable[Sequence[str] | None]
+) -> dict[str, set[str]]:
+    """Return the numbers of the corpus's provisions by the word before them."""
+    found: dict[str, set[str]] = {}
+    for heading in {*labels, *(heading for path in paths for heading in path or ())}:
+        word, _, number = (provision_name(heading) or "").rpartition(" ")
+        if word:
+            found.setdefault(word, set()).add(number)
+    return found
 
 
 def find_references(
@@ -262,21 +275,37 @@ class References:
         One whose words are only some of those that name another is not meant: NIST in "NIST AI
         RMF" does not name everything NIST publishes.
         """
-        terms = contract_terms(question)
         covered: dict[str, set[int]] = {}
         passages: dict[str, Sequence[int]] = {}
-        for start in range(len(terms)):
-            for stop in range(start + 1, min(len(terms), start + _MAX_NAME) + 1):
-                for document, held in (
-                    self._by["document"].get(" ".join(terms[start:stop]), {}).items()
-                ):
-                    covered.setdefault(document, set()).update(range(start, stop))
-                    passages[document] = held
+        for start, stop, named in self._names(contract_terms(question)):
+            for document, held in named.items():
+                covered.setdefault(document, set()).update(range(start, stop))
+                passages[document] = held
         return {
             d: passages[d]
             for d, own in covered.items()
             if not any(own < c for c in covered.values())
         }
+
+    def _names(self, terms: Sequence[str]) -> Iterator[tuple[int, int, Mapping[str, list[int]]]]:
+        """Yield where ``terms`` name a document, as (start, stop), with its passages by its id."""
+        for start in range(len(terms)):
+            for stop in range(start + 1, min(len(terms), start + _MAX_NAME) + 1):
+                if named := self._by["document"].get(" ".join(terms[start:stop])):
+                    yield start, stop, named
+
+    def subject(self, question: str) -> str:
+        """Return ``question`` without the names of documents; whole if nothing else is asked."""
+        words = [(t, w.span()) for w in _LETTERS.finditer(question) for t in contract_terms(w[0])]
+        terms = [term for term, _ in words]
+        letters = list(question)
+        for start, stop, _ in self._names(terms):
+            first = start - 1 if terms[:start][-1:] == ["the"] else start
+            last = stop if terms[stop : stop + 1] == ["s"] else stop - 1
+            begin, end = words[first][1][0], words[last][1][1]
+            letters[begin:end] = " " * (end - begin)
+        rest = " ".join("".join(letters).split())
+        return rest if content_terms(rest) else question
 
     def _definitions(self, question: str, documents: Mapping[str, Sequence[int]]) -> list[int]:
         if not _ASKS_MEANING.search(question):

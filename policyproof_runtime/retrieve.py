@@ -103,9 +103,10 @@ def make_methods(
     prior = np.array(
         priors(passages.column("kind"), passages.column("entry_first"), rules["kinds"])
     )
+    references = References(tables["references"])
     structured = Structured(
         Bm25(tables["fields"], count),
-        References(tables["references"]),
+        references,
         Thesaurus(tables["thesaurus"]),
         Weights.of(rules["weights"]),
         passages,
@@ -116,5 +117,5 @@ def make_methods(
     methods["structured"] = structured.rank
     if similarity is not None:
         fusion = Fusion.of(rules["fusion"])
-        methods["fused"] = Fused(structured, similarity, fusion, asks, prior).rank
+        methods["fused"] = Fused(structured, similarity, fusion, references, asks, prior).rank
     return methods

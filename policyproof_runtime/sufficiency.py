@@ -2,7 +2,9 @@
 
 Two logistic regressions over the readable features of `policyproof_runtime.features`, frozen as
 numbers: *scope*, whether this corpus can settle the question, and *coverage*, whether this evidence
-covers what is asked. The probability that the evidence suffices is their product.
+covers what is asked. The probability that the evidence suffices is their product. Where the release
+has a dense model, one feature of scope is *likeness*: how much the question is like those that had
+to be declined, each kind of them apart.
 """
 
 from __future__ import annotations
@@ -13,6 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from policyproof_runtime.errors import ReleaseError
 from policyproof_runtime.features import COVERAGE, CUE_CODES, SCOPE, Cues, Reader
 from policyproof_runtime.parts import asked_parts, wanted_figure
@@ -20,6 +25,9 @@ from policyproof_runtime.parts import asked_parts, wanted_figure
 OUTSIDE_CORPUS = "outside_controlled_corpus"
 INCOMPLETE = "incomplete_evidence_set"
 KIND = "scope-and-coverage"
+#: The feature of scope that likeness gives, and the kind of question that can be answered.
+LIKE_DECLINED = "like_declined"
+ANSWER = "answer"
 
 # What each kind of question lacks, said to a person.
 _MISSING = {
@@ -74,8 +82,41 @@ class Logistic:
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """Whether a corpus can settle a question: features of scope, likeness by reason code."""
+
+    probability: float
+    features: Mapping[str, float]
+    kinds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """Multinomial regression over `policyproof_runtime.meaning.Meaning.kin`.
+
+    ``kinds`` are ANSWER and reason codes; ``weights`` has the shape (kinds, 2 · dimensions).
+    """
+
+    kinds: tuple[str, ...]
+    intercepts: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> Likeness:
+        """Read frozen numbers."""
+        numbers = (np.array(params[name], np.float64) for name in ("intercepts", "weights"))
+        return cls(tuple(params["kinds"]), *numbers)
+
+    def shares(self, kin: npt.NDArray[np.float64]) -> dict[str, float]:
+        """Return the probability of each kind."""
+        raised = self.intercepts + self.weights @ kin
+        shares = np.exp(raised - raised.max())
+        return dict(zip(self.kinds, (shares / shares.sum()).tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
-    """The frozen gate: two regressions and their thresholds.
+    """The frozen gate: its regressions and their thresholds.
 
     Given evidence is sufficient from ``threshold`` on; a question is within reach of the corpus
     from ``scope_threshold`` on. ``label_status`` says what the training labels rest on.
@@ -87,6 +128,7 @@ class Gate:
     scope_threshold: float
     label_status: str
     cues: Cues = field(repr=False)
+    likeness: Likeness | None = field(repr=False, default=None)
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Gate:
@@ -98,24 +140,39 @@ class Gate:
                 found=params.get("kind"),
                 action="install the PolicyProof version that wrote the release",
             )
+        likeness = params.get("likeness")
         return cls(
-            scope=Logistic.of(params["scope"], SCOPE),
+            scope=Logistic.of(params["scope"], (*SCOPE, *([LIKE_DECLINED] if likeness else ()))),
             coverage=Logistic.of(params["coverage"], COVERAGE),
             threshold=float(params["threshold"]),
             scope_threshold=float(params["scope_threshold"]),
             label_status=str(params["label_status"]),
             cues=compiled_cues(params["cues"]),
+            likeness=Likeness.of(likeness) if likeness else None,
         )
+
+    def reach(self, reader: Reader, question: str) -> Reach:
+        """Return whether the corpus of ``reader`` can settle ``question``.
+
+        Raises ReleaseError if the gate compares meaning and the release has no dense model.
+        """
+        features, kinds = reader.scope(question), {}
+        if self.likeness is not None:
+            if reader.meaning is None:
+                raise ReleaseError("the gate compares meaning, and the release has no dense model")
+            kinds = self.likeness.shares(reader.meaning.kin(question))
+            features[LIKE_DECLINED] = 1 - kinds.pop(ANSWER)
+        return Reach(self.scope.probability(features), features, kinds)
 
     def assess(self, reader: Reader, question: str, evidence: Sequence[int]) -> Assessment:
         """Assess ``evidence``, positions of passages, for ``question``."""
-        features = reader.scope(question)
-        scope = self.scope.probability(features)
+        reach = self.reach(reader, question)
+        scope = reach.probability
         probability = scope * self.coverage.probability(reader.coverage(question, evidence))
         if probability >= self.threshold and evidence:
             return Assessment(probability, scope, sufficient=True, reason_codes=(), missing=())
         if scope < self.scope_threshold:
-            codes, missing = out_of_scope(reader, question, features)
+            codes, missing = out_of_scope(reader, question, reach)
         else:
             codes, missing = (INCOMPLETE,), uncovered_parts(reader, question, evidence)
         return Assessment(probability, scope, False, codes, missing)  # noqa: FBT003 read with the fields
@@ -130,10 +187,10 @@ def compiled_cues(patterns: Mapping[str, Sequence[str]]) -> Cues:
 
 
 def out_of_scope(
-    reader: Reader, question: str, features: Mapping[str, float]
+    reader: Reader, question: str, reach: Reach
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return why the corpus cannot settle ``question``: reason codes, and what is missing."""
-    codes = [code for code in CUE_CODES if features[code]]
+    codes = [code for code in CUE_CODES if reach.features[code]]
     named = [
         *reader.unknown_provisions(question),
         *reader.other_sources(question),
@@ -142,17 +199,17 @@ def out_of_scope(
     missing = list(dict.fromkeys(named))
     if named and OUTSIDE_CORPUS not in codes:
         codes.append(OUTSIDE_CORPUS)
-    if features["figure_gap"]:
+    if reach.features["figure_gap"]:
         codes.append(INCOMPLETE)
         missing += [
             f"a {wanted[0]}: {part}"
             for part in asked_parts(question)
             if (wanted := wanted_figure(part))
         ]
-    missing = [*(_MISSING[code] for code in codes if code in _MISSING and not named), *missing]
     if not codes:
-        codes = [OUTSIDE_CORPUS]
+        codes = [max(sorted(reach.kinds), key=reach.kinds.__getitem__, default=OUTSIDE_CORPUS)]
         missing = [f"a passage on {', '.join(reader.uncovered(question)) or 'this question'}"]
+    missing = [*(_MISSING[code] for code in codes if code in _MISSING and not named), *missing]
     return tuple(codes), tuple(dict.fromkeys(missing))
 
 

@@ -40,7 +40,8 @@ class Part(Record):
 class Question(Record):
     """A question; ``tempting`` passages look relevant to one that must be declined.
 
-    An answerable question outside the benchmark may name ``provisions`` in place of passages.
+    Outside the benchmark passages need not be graded: the evidence of the parts is direct, or an
+    answerable question names ``provisions``.
     """
 
     id: str
@@ -57,7 +58,8 @@ class Question(Record):
     @property
     def direct(self) -> frozenset[str]:
         """The passages that answer it or a part of it."""
-        return frozenset(judgment.id for judgment in self.passages if judgment.grade == 2)
+        graded = {judgment.id for judgment in self.passages if judgment.grade == 2}
+        return frozenset(graded or (e for part in self.parts for e in part.evidence))
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
@@ -84,7 +86,8 @@ def check_passages(questions: tuple[Question, ...], passages: pl.DataFrame) -> N
     """Raise ManifestError if a question speaks of a passage that ``passages`` does not hold."""
     known = set(passages["passage_id"])
     for question in questions:
-        unknown = {*(j.id for j in question.passages), *question.tempting} - known
+        graded = (judgment.id for judgment in question.passages)
+        unknown = {*graded, *question.direct, *question.tempting} - known
         if unknown:
             raise ManifestError(
                 f"question {question.id} names passages that do not exist",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise, zip_longest
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -22,6 +22,8 @@ from policyproof_assets.evaluation.splits import Item, assign_splits, leakage_co
 from policyproof_assets.manifests import Record, load_yaml
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.passages import Passages
+
+_Row = TypeVar("_Row", bound=Record)
 
 #: Ranks: (question, k) to passage ids, best first.
 Rank = Callable[[str, int], Sequence[str]]
@@ -60,10 +62,16 @@ class Gold(Label):
 
 
 class CasesManifest(Record):
-    """``manifests/cases/<corpus>.yaml``, with the labels of ``<corpus>.gold.jsonl`` beside it."""
+    """``manifests/cases/<corpus>.yaml`` and the JSON lines beside it.
+
+    The ``questions`` belong to development; those in ``<corpus>.questions.jsonl`` are added. Those
+    in ``<corpus>.held_out.jsonl`` are ``held_out``: only asked, with the test split. The labels
+    that people decided on are in ``<corpus>.gold.jsonl``.
+    """
 
     construction: Construction
     questions: tuple[Question, ...] = ()
+    held_out: tuple[Question, ...] = ()
     gold: tuple[Gold, ...] = ()
 
 
@@ -97,13 +105,21 @@ class Case(Label):
 
 def load_cases_manifest(path: Path) -> CasesManifest:
     """Read a cases manifest; raises ManifestError that names the file and the fault."""
-    gold, manifest = path.with_suffix(".gold.jsonl"), load_yaml(path, CasesManifest)
-    lines = gold.read_text(encoding="utf-8").splitlines() if gold.is_file() else []
+    manifest = load_yaml(path, CasesManifest)
+    beside = {
+        "questions": manifest.questions + _lines(path.with_suffix(".questions.jsonl"), Question),
+        "held_out": manifest.held_out + _lines(path.with_suffix(".held_out.jsonl"), Question),
+        "gold": manifest.gold + _lines(path.with_suffix(".gold.jsonl"), Gold),
+    }
+    return manifest.model_copy(update=beside)
+
+
+def _lines(path: Path, row: type[_Row]) -> tuple[_Row, ...]:
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     try:
-        labels = tuple(Gold.model_validate(json.loads(line)) for line in lines)
+        return tuple(row.model_validate_json(line) for line in lines)
     except ValueError as error:
-        raise ManifestError(f"{gold} is not valid: {error}") from error
-    return manifest.model_copy(update={"gold": manifest.gold + labels})
+        raise ManifestError(f"{path} is not valid: {error}") from error
 
 
 def split_three_ways(
@@ -138,8 +154,8 @@ class CaseBuilder:
 
     def build(self) -> tuple[Case, ...]:
         """Return every case, sorted by id; raises ManifestError if one breaks a rule."""
-        declined = [q for q in self.manifest.questions if q.behaviour == "abstain"]
-        made = [case for question in (*self.questions, *declined) for case in self._of(question)]
+        asked = (*self.questions, *filter(self._is_owned, self.manifest.questions))
+        made = [case for question in asked for case in self._of(question)]
         gold = {label.case: label for label in self.manifest.gold}
         made.sort(key=lambda case: case.id)
         cases = tuple(case.labelled(gold.get(case.blind_name)) for case in made)
@@ -155,6 +171,11 @@ class CaseBuilder:
             for question in self.questions
             for passage in question.direct
         }
+
+    def _is_owned(self, question: Question) -> bool:
+        """Return whether ``question`` says which passages answer it, all of them of its split."""
+        there = question.direct or question.behaviour == "abstain"
+        return bool(there) and len(self._owned(question, question.direct)) == len(question.direct)
 
     def _split(self, question: Question) -> Split:
         return self.split_of.get(question.id, "development")

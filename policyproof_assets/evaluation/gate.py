@@ -1,7 +1,8 @@
 """Trains the gate on the development cases, freezes it as numbers, and measures it."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,12 +25,31 @@ from policyproof_assets.evaluation.calibration import (
 from policyproof_assets.evaluation.cases import Case
 from policyproof_runtime.features import COVERAGE, SCOPE, Reader
 from policyproof_runtime.passages import Passages
-from policyproof_runtime.sufficiency import KIND, Gate
+from policyproof_runtime.sufficiency import ANSWER, KIND, LIKE_DECLINED, OUTSIDE_CORPUS, Gate
 
 #: Weights are rounded to this many decimals: what a person reads is what decides.
 DECIMALS = 4
+LIKENESS_DECIMALS = 2
+FOLDS = 10
 #: What a question to a corpus like those a gate is for counts, beside one to another.
 FURTHER = 6.0
+
+
+class Asked(NamedTuple):
+    """A question as the gate reads it: scope features, kin if there is a model, and its kind.
+
+    The kind is ANSWER, or the first reason code of a question that must be declined.
+    """
+
+    features: Mapping[str, float]
+    kin: Floats | None
+    kind: str
+
+    @classmethod
+    def of(cls, reader: Reader, question: str, kind: str) -> "Asked":
+        """Read ``question``."""
+        kin = reader.meaning.kin(question) if reader.meaning else None
+        return cls(reader.scope(question), kin, kind)
 
 
 def train_gate(
@@ -38,21 +58,24 @@ def train_gate(
     cases: Sequence[Case],
     cues: Mapping[str, Sequence[str]],
     cost: float,
-    further: Sequence[tuple[Mapping[str, float], bool]] = (),
+    further: Sequence[Asked] = (),
 ) -> dict[str, Any]:
     """Return the parameters of the gate.
 
-    ``questions`` are those of development and validation: with few dozen unanswerable ones, the
-    scope threshold is chosen on out-of-fold probabilities. The threshold for given evidence is
-    chosen on the validation ``cases`` and, because they are few, out of fold on the development
-    cases whose questions are answerable. Test cases are not looked at. ``further`` holds the scope
-    features of questions to corpora like those the gate is for, and whether those answer: each
-    counts FURTHER times, and the scope threshold is chosen on them.
+    ``questions`` are those of development and validation; what regards them is chosen on
+    out-of-fold probabilities. The threshold for given evidence is chosen on the validation
+    ``cases`` and, because they are few, out of fold on the development cases whose questions are
+    answerable. Test cases are not looked at. ``further`` holds questions to corpora like those the
+    gate is for: each counts FURTHER times, and the scope threshold is chosen on them.
     """
-    asked = [(reader.scope(q.question), q.behaviour == "answer") for q in questions] + [*further]
-    scope_x = _matrix((features for features, _ in asked), SCOPE)
-    scope_y = np.array([answerable for _, answerable in asked])
+    asked = [Asked.of(reader, q.question, (*q.reason_codes, ANSWER)[0]) for q in questions]
+    asked += further
     times = np.repeat([1.0, FURTHER], [len(questions), len(further)])
+    scope_x, scope_y = _matrix((a.features for a in asked), SCOPE), _kinds(asked) == ANSWER
+    scope_names, likeness = SCOPE, {}
+    if reader.meaning:
+        likeness, declined = _fit_likeness(asked, times)
+        scope_x, scope_names = np.column_stack([scope_x, declined]), (*SCOPE, LIKE_DECLINED)
     meant = times == times.max()
     reach = _unseen(scope_x, scope_y, times=times)[meant]
     shown = [c for c in cases if c.split == "development" and c.kind != "abstention"]
@@ -61,20 +84,42 @@ def train_gate(
     params = {
         "kind": KIND,
         "label_status": label_status(cases),
-        "scope": _fit(scope_x, scope_y, SCOPE, times),
+        "scope": _fit(scope_x, scope_y, scope_names, times),
         "coverage": _fit(coverage_x, coverage_y, COVERAGE),
+        "likeness": likeness,
         "scope_threshold": round(cheapest_threshold(reach, scope_y[meant], cost), 4),
         "threshold": 0.5,
         "cost_of_false_answer": cost,
         "cues": {code: list(patterns) for code, patterns in cues.items()},
     }
     gate = Gate.from_params(params)
-    scopes = np.array([gate.scope.probability(reader.scope(c.question)) for c in shown])
+    scopes = np.array([gate.reach(reader, c.question).probability for c in shown])
     unseen = scopes * _unseen(coverage_x, coverage_y, [c.query_id for c in shown])
     frame = assess_cases(reader, gate, [c for c in cases if c.split == "validation"])
     given = np.concatenate([frame["probability"], unseen])
     truth = np.concatenate([frame["label"], coverage_y])
     return params | {"threshold": round(cheapest_threshold(given, truth, 1.0), 4)}
+
+
+def _kinds(asked: Sequence[Asked]) -> np.ndarray:
+    """Return the kind of each question; those with too few of their own count as out of reach."""
+    counts = Counter(a.kind for a in asked)
+    return np.array([a.kind if counts[a.kind] >= FOLDS else OUTSIDE_CORPUS for a in asked])
+
+
+def _fit_likeness(asked: Sequence[Asked], times: Floats) -> tuple[dict[str, Any], Floats]:
+    """Return the numbers of the likeness, and how like declined ones each question is unseen."""
+    x, y = np.array([a.kin for a in asked]), _kinds(asked)
+    model, folds = _model(), StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+    weight = {"params": {"sample_weight": times}}
+    shares = cross_val_predict(model, x, y, cv=folds, method="predict_proba", **weight)
+    model.fit(x, y, times)
+    numbers = {
+        "kinds": model.classes_.tolist(),
+        "intercepts": model.intercept_.round(LIKENESS_DECIMALS).tolist(),
+        "weights": model.coef_.round(LIKENESS_DECIMALS).tolist(),
+    }
+    return numbers, 1 - shares[:, numbers["kinds"].index(ANSWER)]
 
 
 def assess_cases(reader: Reader, gate: Gate, cases: Sequence[Case]) -> pl.DataFrame:
@@ -152,7 +197,9 @@ def _unseen(
 ) -> Floats:
     """Return out-of-fold probabilities; the cases of one of ``groups`` stay in one fold."""
     folds = (
-        StratifiedGroupKFold(10) if groups else StratifiedKFold(10, shuffle=True, random_state=0)
+        StratifiedGroupKFold(FOLDS)
+        if groups
+        else StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     )
     options = {"cv": folds, "groups": groups, "params": {"sample_weight": times}}
     return cross_val_predict(_model(), x, y, method="predict_proba", **options)[:, 1]

@@ -39,7 +39,8 @@ def grade(
     cases = CaseBuilder(manifest, questions, split_of, source_of, rank).build()
     surface = surface_score(cases, corpus.passages, rules.surface_bound)
     reader = corpus.reader(compiled_cues(cues))
-    everything = (*questions, *manifest.questions)
+    split_of |= {q.id: "test" for q in manifest.held_out}
+    everything = (*questions, *manifest.questions, *manifest.held_out)
     seen = [q for q in everything if split_of.get(q.id) != "test"]
     params = train_gate(reader, seen, cases, cues, rules.cost_of_false_answer)
     gate = Gate.from_params(params)

@@ -130,7 +130,7 @@ def test_the_published_questions_score_as_measured_with_these_weights(packed, sh
     for query in json.loads(path.read_text("utf-8"))["queries"]:
         grades = {j["passage_id"]: j["relevance_grade"] for j in query["relevance_judgments"]}
         if grades:
-            ranked = nearest(vectors, encoder.query(query["question"]), 10)
+            ranked = nearest(vectors, encoder.questions([query["question"]])[0], 10)
             ids = [frame["passage_id"][position] for position, _ in ranked]
             rows.append([metric(10, ids, grades) for metric in (recall_at, mrr_at, ndcg_at)])
     assert [mean(column) for column in zip(*rows, strict=True)] == pytest.approx(

@@ -49,13 +49,13 @@ def test_the_first_token_is_pooled(installed):
 
 
 def test_vectors_have_length_one(installed):
-    vector = Encoder(installed()).query("meals claim")
+    vector = Encoder(installed()).questions(["meals claim"])[0]
     assert vector == pytest.approx([0, 0, 0.5, 0.5, 0.5, 0, 0.5, 0, 0, 0])
 
 
 def test_prefixes_are_for_their_side_only(installed):
     encoder = Encoder(installed(query_prefix="card ", passage_prefix="model "))
-    assert np.flatnonzero(encoder.query("meals")).tolist() == [2, 3, 4, 9]
+    assert np.flatnonzero(encoder.questions(["meals"])[0]).tolist() == [2, 3, 4, 9]
     assert np.flatnonzero(encoder.passages(["meals"])[0]).tolist() == [2, 3, 4, 8]
 
 
@@ -72,7 +72,7 @@ def test_an_over_long_text_is_an_error(installed):
     with pytest.raises(ModelError, match=r"at most 16 tokens\n.*17 tokens"):
         encoder.passages(["meals", "meals " * 15])
     with pytest.raises(QueryError, match="too long for the model tiny-dense"):
-        encoder.query("meals " * 15)
+        encoder.questions(["meals " * 15])[0]
     with pytest.raises(QueryError, match="too long for the model tiny-reranker"):
         Reranker(installed("reranker", max_tokens=16)).scores("meals " * 7, ["claim " * 7])
 
