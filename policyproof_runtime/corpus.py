@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -80,12 +80,16 @@ class Corpus:
         return Answerer(reader, gate, self.name, str(self.release.digest))
 
     def reader(
-        self, cues: Cues, readable: Collection[str] | None = None, *, aided: bool = True
+        self,
+        cues: Cues,
+        readable: Collection[str] | None = None,
+        known: Literal["aids", "passages", "nothing"] = "aids",
     ) -> Reader:
         """Return what reads questions against this corpus, in training as in serving.
 
-        ``readable`` are the ids of the documents that may be cited: all unless given. What is not
-        ``aided`` reads as in a corpus without finding aids.
+        ``readable`` are the ids of the documents that may be cited: all unless given. ``known`` is
+        what the meaning of a question is compared with: the passages if there are no finding aids,
+        nothing without a dense model. Training for a corpus that has less asks for less.
         """
         publishers = {document.id: document.publisher for document in self.release.documents}
         rank = self._retriever.rank
@@ -99,25 +103,30 @@ class Corpus:
             self._thesaurus,
             cues,
             publishers,
-            self._meaning(readable, aided=aided),
+            self._meaning(readable, known),
         )
 
-    def _meaning(self, readable: Collection[str] | None, *, aided: bool) -> Meaning | None:
-        if "embeddings" not in self.release.phases:
+    def _meaning(self, readable: Collection[str] | None, known: str) -> Meaning | None:
+        if known == "nothing" or "embeddings" not in self.release.phases:
             return None
         from policyproof_runtime.meaning import Meaning
 
         neural, owner = self._neural, self.passages.column("document_id")
-        known, of = neural.vectors, np.arange(len(owner))
-        if aided and neural.ask_vectors is not None:
-            known, of = neural.ask_vectors, self.index_table("asks")["passage"].to_numpy()
+        vectors, of = neural.vectors, np.arange(len(owner))
+        if known == "aids" and neural.ask_vectors is not None:
+            vectors, of = neural.ask_vectors, self.index_table("asks")["passage"].to_numpy()
         within = None
         if readable is not None:
             within = [i for i, document in enumerate(owner) if document in readable]
-        return Meaning(self._vector_of_subject, known, of, len(owner), within)
+        return Meaning(self._vector_of_subject, vectors, of, len(owner), within)
 
     def _vector_of_subject(self, question: str) -> Vectors:
         return self._neural.query(self._references.subject(question))
+
+    def prepare(self, questions: Iterable[str]) -> None:
+        """Encode ``questions`` that will be asked, faster than one by one, if there is a model."""
+        if "embeddings" in self.release.phases:
+            self._neural.prepare(map(self._references.subject, questions))
 
     def index_table(self, name: str) -> pa.Table:
         """Return an index object of the release; raises ReleaseError if it has no such object."""

@@ -6,7 +6,7 @@ The models are loaded when such a method is first asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,8 @@ RRF_K = 60
 RRF_DEPTH = 100
 # How many of each retriever's best a cross-encoder reads.
 CANDIDATES = 20
-# Vectors kept of the last questions, 1.5 kB each.
-_QUESTIONS = 1_000
+# Vectors kept of questions, 1.5 kB each.
+_QUESTIONS = 10_000
 
 
 def vectors_of(table: pa.Table) -> Vectors:
@@ -77,6 +77,7 @@ class Neural:
         """
         self._asks = asks
         self._rules = rules
+        self._kept: dict[str, Vectors] = {}
         self._embeddings = embeddings
         self._text = text
         self._lexical = lexical
@@ -105,11 +106,22 @@ class Neural:
         scores = reranker.scores(question, [self._text(position) for position in positions])
         return _best(zip(positions, scores.tolist(), strict=True), k)
 
+    def query(self, question: str) -> Vectors:
+        """Return the vector of ``question``; those asked last are kept."""
+        if question not in self._kept:
+            self.prepare([question])
+        return self._kept[question]
+
+    def prepare(self, questions: Iterable[str]) -> None:
+        """Encode all of ``questions`` at once, which takes less time than one by one."""
+        new = [q for q in dict.fromkeys(questions) if q not in self._kept]
+        if len(self._kept) + len(new) > _QUESTIONS:
+            self._kept = {}
+        self._kept |= dict(zip(new, self._encoder.questions(new), strict=True))
+
     @cached_property
-    def query(self) -> Callable[[str], Vectors]:
-        """What returns the vector of a question; the last ones are kept."""
-        encoder = Encoder(self._model("dense"))
-        return lru_cache(_QUESTIONS)(lambda question: encoder.questions([question])[0])
+    def _encoder(self) -> Encoder:
+        return Encoder(self._model("dense"))
 
     @cached_property
     def _reranker(self) -> Reranker:

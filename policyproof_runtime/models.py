@@ -14,7 +14,6 @@ import tarfile
 import tempfile
 import tomllib
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -200,16 +199,15 @@ def _carried(file: ModelFile) -> Path | None:
 
 
 def _take(file: ModelFile, place: Path) -> None:
-    path = _carried(file)
-    if path is None or file.carrier is None or file.carrier.member is None:
+    path, carrier = _carried(file), file.carrier
+    if path is None or carrier is None or carrier.member is None:
         shutil.copyfile(str(path), place)
         return
-    with tarfile.open(path) as archive:
-        member = archive.extractfile(file.carrier.member)
-        if member is None:
-            raise ModelError(f"{path} has no file {file.carrier.member}")
-        with closing(member), place.open("wb") as stream:
-            stream.write(member.read(file.size + 1))
+    try:
+        with tarfile.open(path) as archive, place.open("wb") as stream:
+            stream.write(archive.extractfile(carrier.member).read(file.size + 1))  # type: ignore[union-attr]
+    except (KeyError, AttributeError, tarfile.TarError) as error:
+        raise ModelError(f"{path} has no file {carrier.member}") from error
 
 
 def how_to_get(model: Model) -> str:

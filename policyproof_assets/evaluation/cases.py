@@ -5,7 +5,6 @@ one split and a case shows only passages of its split, so no passage, source or 
 two. Retrieval may well find passages of another split; those are left out of the evidence.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

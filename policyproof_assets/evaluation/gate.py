@@ -110,7 +110,7 @@ def _kinds(asked: Sequence[Asked]) -> np.ndarray:
 def _fit_likeness(asked: Sequence[Asked], times: Floats) -> tuple[dict[str, Any], Floats]:
     """Return the numbers of the likeness, and how like declined ones each question is unseen."""
     x, y = np.array([a.kin for a in asked]), _kinds(asked)
-    model, folds = _model(), StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+    model, folds = _model(10.0, 1e-5), StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     weight = {"params": {"sample_weight": times}}
     shares = cross_val_predict(model, x, y, cv=folds, method="predict_proba", **weight)
     model.fit(x, y, times)
@@ -188,8 +188,8 @@ def _matrix(rows: Iterable[Mapping[str, float]], names: Sequence[str]) -> Floats
     return np.array([[row[name] for name in names] for row in rows])
 
 
-def _model() -> LogisticRegression:
-    return LogisticRegression(C=5.0, class_weight="balanced", max_iter=5000, tol=1e-8)
+def _model(strength: float = 5.0, tol: float = 1e-8) -> LogisticRegression:
+    return LogisticRegression(C=strength, class_weight="balanced", max_iter=5000, tol=tol)
 
 
 def _unseen(

