@@ -30,7 +30,7 @@ from policyproof_runtime.sufficiency import ANSWER, OUTSIDE_CORPUS, compiled_cue
 CORPUS = "ai-governance"
 GATE = MANIFESTS / "policy" / "gate.json"
 HANDBOOK = ("handbook", MANIFESTS / "golden/handbook.yaml", MANIFESTS / "policy/personas.yaml")
-#: What a false answer costs, in wrongly declined questions; its citations show that it is off.
+#: What the rate of false answers costs; the citations of one show that it is off.
 COST = 1.0
 #: Categories whose facts no other document states, not even differently.
 ONE_SOURCE = ("factual", "table", "version-conflict", "permission-allowed")

@@ -38,6 +38,12 @@ class Construction(Record):
     surface_bound: float = Field(gt=0.5, lt=1)
     validation: float = Field(gt=0, lt=1)
     cost_of_false_answer: float = Field(gt=0)
+    unanswerable_share: float = Field(gt=0, lt=1)
+
+    @property
+    def cost_by_rates(self) -> float:
+        """What the rate of false answers costs, beside that of wrongly declined questions."""
+        return self.cost_of_false_answer * self.unanswerable_share / (1 - self.unanswerable_share)
 
 
 class Label(Record):

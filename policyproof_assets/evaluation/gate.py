@@ -65,8 +65,9 @@ def train_gate(
     ``questions`` are those of development and validation; what regards them is chosen on
     out-of-fold probabilities. The threshold for given evidence is chosen on the validation
     ``cases`` and, because they are few, out of fold on the development cases whose questions are
-    answerable. Test cases are not looked at. ``further`` holds questions to corpora like those the
-    gate is for: each counts FURTHER times, and the scope threshold is chosen on them.
+    answerable. Test cases are not looked at. ``cost`` is what the rate of false answers costs,
+    beside that of wrongly declined questions. ``further`` holds questions to corpora like those
+    the gate is for: each counts FURTHER times, and the scope threshold is chosen on them.
     """
     asked = [Asked.of(reader, q.question, (*q.reason_codes, ANSWER)[0]) for q in questions]
     asked += further
@@ -78,6 +79,7 @@ def train_gate(
         scope_x, scope_names = np.column_stack([scope_x, declined]), (*SCOPE, LIKE_DECLINED)
     meant = times == times.max()
     reach = _unseen(scope_x, scope_y, times=times)[meant]
+    odds = scope_y[meant].sum() / max(1, (~scope_y[meant]).sum())
     shown = [c for c in cases if c.split == "development" and c.kind != "abstention"]
     features = (reader.coverage(c.question, c.positions(reader.passages)) for c in shown)
     coverage_x, coverage_y = _matrix(features, COVERAGE), np.array([c.sufficient for c in shown])
@@ -87,9 +89,9 @@ def train_gate(
         "scope": _fit(scope_x, scope_y, scope_names, times),
         "coverage": _fit(coverage_x, coverage_y, COVERAGE),
         "likeness": likeness,
-        "scope_threshold": round(cheapest_threshold(reach, scope_y[meant], cost), 4),
+        "scope_threshold": round(cheapest_threshold(reach, scope_y[meant], cost * odds), 4),
         "threshold": 0.5,
-        "cost_of_false_answer": cost,
+        "cost_of_false_answer_rate": cost,
         "cues": {code: list(patterns) for code, patterns in cues.items()},
     }
     gate = Gate.from_params(params)

@@ -44,7 +44,7 @@ def grade(
     everything = (*questions, *manifest.questions, *manifest.held_out)
     corpus.prepare(text for q in everything for text in (q.question, *asked_parts(q.question)))
     seen = [q for q in everything if split_of.get(q.id) != "test"]
-    params = train_gate(reader, seen, cases, cues, rules.cost_of_false_answer)
+    params = train_gate(reader, seen, cases, cues, rules.cost_by_rates)
     gate = Gate.from_params(params)
     assessed = assess_cases(reader, gate, cases)
     ask = corpus.answerer(reader, gate).ask

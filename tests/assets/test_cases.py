@@ -1,5 +1,6 @@
 """Evidence cases: constructed alike every time, leak-free, and their labels cannot be guessed."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,14 @@ from policyproof_assets.evaluation.cases import (
     Case,
     CaseBuilder,
     CasesManifest,
+    Construction,
     check_cases,
     load_cases_manifest,
 )
 from policyproof_assets.evaluation.gate import surface_score
 
 RULES = {"depth": 5, "surface_bound": 0.6, "validation": 0.3, "cost_of_false_answer": 3}
+RULES["unanswerable_share"] = 0.5
 ORDER = [f"{source}-{n}" for source in "abcdef" for n in (1, 2)]
 SOURCE_OF = {passage: passage[0] for passage in ORDER}
 
@@ -127,6 +130,35 @@ def test_the_manifest_of_the_corpus_has_enough_groups_and_reasons():
     declined = [q for q in (*questions, *manifest.questions) if q.behaviour == "abstain"]
     assert all(q.reason_codes and q.missing for q in declined)
     assert len({code for q in declined for code in q.reason_codes}) == 8
+
+
+def test_questions_of_one_s_own_give_cases_unless_another_split_owns_the_evidence():
+    own = {"id": "m", "question": "m?", "behaviour": "answer"}
+    own |= {"parts": [{"need": "it", "evidence": ["c-1"]}]}
+    cases = built(question("q", "a-1"), split="test", questions=[own])
+    assert cases["m:complete"].split == "development"
+    asked = [own | {"parts": [{"need": "it", "evidence": ["a-2"]}]}]
+    cases = built(question("q", "a-1"), split="test", questions=asked)
+    assert {case.query_id for case in cases.values()} == {"q"}
+
+
+def test_questions_beside_the_manifest_are_read_and_a_faulty_line_is_named(tmp_path):
+    path = tmp_path / "small.yaml"
+    path.write_text(f"construction: {json.dumps(RULES)}")
+    asked = {"id": "d", "question": "News?", "behaviour": "abstain"}
+    asked |= {"reason_codes": ["current_information_required"], "missing": ["news"]}
+    (tmp_path / "small.questions.jsonl").write_text(json.dumps(asked))
+    (tmp_path / "small.held_out.jsonl").write_text(json.dumps(asked | {"id": "h"}))
+    manifest = load_cases_manifest(path)
+    assert [q.id for q in (*manifest.questions, *manifest.held_out)] == ["d", "h"]
+    (tmp_path / "small.held_out.jsonl").write_text(json.dumps(asked | {"missing": []}))
+    with pytest.raises(ManifestError, match=r"small\.held_out\.jsonl is not valid"):
+        load_cases_manifest(path)
+
+
+def test_a_cost_is_weighed_by_the_share_of_questions_that_nothing_answers():
+    rules = Construction(**RULES | {"unanswerable_share": 0.25})
+    assert rules.cost_by_rates == pytest.approx(1.0)
 
 
 def test_a_faulty_manifest_is_named(tmp_path):

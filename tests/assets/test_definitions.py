@@ -65,7 +65,10 @@ def test_a_failed_check_blocks_the_gate(manifest, tmp_path, monkeypatch):
 FIRST = ("bo", "ka", "li", "mu", "ne", "pa", "ri", "so", "te", "vu")
 KEPT = [first + last for first in FIRST for last in ("dan", "fel", "gim", "nor")]
 NOT_KEPT = [first + last for first in FIRST for last in ("vak", "wol", "xen", "zid")]
-CASES = "construction: {depth: 5, surface_bound: 0.99, validation: 0.3, cost_of_false_answer: 3}"
+CASES = (
+    "construction: {depth: 5, surface_bound: 0.99, validation: 0.3, cost_of_false_answer: 3,"
+    " unanswerable_share: 0.5}"
+)
 
 
 def write_questions(folder, passages):

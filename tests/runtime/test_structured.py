@@ -202,8 +202,36 @@ def test_meaning_counts_more_where_words_bear_out_little() -> None:
 def test_a_question_in_other_words_is_ranked_by_meaning(references: References) -> None:
     fusion = Fusion(weight=0.3, strength=3.0, power=2.0, most=1.0, asks=0.5)
     near = np.array([0.0, 0.0, 0.9, 0.1, 0.2])
-    fused = Fused(method(references), lambda _: (near, None), fusion, None, 1.0)
+    fused = Fused(method(references), lambda _: (near, None), fusion, references, None, 1.0)
     assert fused.rank("escalator", 1)[0][0] == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "subject"),
+    [
+        ("May the lift stop under the City Code?", "May the lift stop under ?"),
+        ("Does City Code's annex name fees?", "Does annex name fees?"),
+        ("What is the City Code?", "What is the City Code?"),
+        ("Who inspects a lift?", "Who inspects a lift?"),
+    ],
+)
+def test_the_subject_of_a_question_is_what_it_asks_of_a_document(question, subject) -> None:
+    names = {"code": ["City Code"]}
+    table = find_references(["code"], ["Article 1"], [[]], ["Lifts are inspected."], names)
+    assert References(table).subject(question) == subject
+
+
+def test_the_name_of_a_document_has_no_part_in_meaning(references: References) -> None:
+    heard: list[str] = []
+
+    def similarity(question: str) -> tuple[np.ndarray, None]:
+        heard.append(question)
+        return np.zeros(5), None
+
+    fusion = Fusion(weight=0.3, strength=3.0, power=2.0, most=1.0, asks=0.5)
+    name = next(iter(next(iter(NAMES.values()))))
+    Fused(method(references), similarity, fusion, references, None, 1.0).rank(f"fees in {name}", 1)
+    assert heard == ["fees in"]
 
 
 def test_leaving_postings_out_does_not_change_the_ranking(monkeypatch) -> None:
