@@ -21,6 +21,8 @@ MAX_CITED = 4
 MAX_RELATED = 3
 # A passage that scores less than this share of the best one rarely adds to its answer.
 CITED_SHARE = 0.6
+# A question that is further out of reach than this share of the threshold has no part answered.
+PARTLY = 0.5
 
 
 class Answerer:
@@ -38,7 +40,7 @@ class Answerer:
         evidence, assessment, trace = self._graded(question)
         partial: tuple[str, ...] = ()
         answered = bool(evidence) and assessment.scope >= self._gate.scope_threshold
-        if not answered:
+        if not answered and assessment.scope >= PARTLY * self._gate.scope_threshold:
             evidence, partial = self._answerable_parts(question)
             answered = bool(evidence)
         related = () if answered else self._related(question)
@@ -123,7 +125,7 @@ class Answerer:
         ]
         best = [i for part in within for i in self._reader.top(self._reader.scores(part), 2)]
         without = tuple(part for part in reach if part not in within)
-        return (_first_of(best), without) if without else ([], ())
+        return (_first_of(best), without) if best and without else ([], ())
 
     def _cite(self, question: str, evidence: Sequence[int]) -> tuple[Citation, ...]:
         weights = self._reader.weights(question)
