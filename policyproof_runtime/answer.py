@@ -14,7 +14,7 @@ from policyproof_runtime.excerpts import excerpts
 from policyproof_runtime.features import CUE_CODES, Reader
 from policyproof_runtime.parts import asked_parts
 from policyproof_runtime.questions import check_question
-from policyproof_runtime.sufficiency import Assessment, Gate
+from policyproof_runtime.sufficiency import Assessment, Gate, out_of_scope
 from policyproof_runtime.types import Answer, Citation, Step
 
 MAX_CITED = 4
@@ -22,7 +22,7 @@ MAX_RELATED = 3
 # A passage that scores less than this share of the best one rarely adds to its answer.
 CITED_SHARE = 0.6
 # A question that is further out of reach than this share of the threshold has no part answered.
-PARTLY = 0.5
+PARTLY = 1 / 3
 
 
 class Answerer:
@@ -39,6 +39,10 @@ class Answerer:
         question = check_question(question)
         evidence, assessment, trace = self._graded(question)
         partial: tuple[str, ...] = ()
+        codes, missing = assessment.reason_codes, assessment.missing
+        if assessment.scope < self._gate.scope_threshold:  # whatever the evidence is worth
+            reach = self._gate.reach(self._reader, question)
+            codes, missing = out_of_scope(self._reader, question, reach)
         answered = bool(evidence) and assessment.scope >= self._gate.scope_threshold
         if not answered and assessment.scope >= PARTLY * self._gate.scope_threshold:
             evidence, partial = self._answerable_parts(question)
@@ -49,8 +53,8 @@ class Answerer:
             decision="answer" if answered else "abstain",
             probability=assessment.scope,
             threshold=self._gate.scope_threshold,
-            reason_codes=() if answered and not partial else assessment.reason_codes,
-            missing=() if answered and not partial else assessment.missing,
+            reason_codes=() if answered and not partial else codes,
+            missing=() if answered and not partial else missing,
             citations=self._cite(question, evidence) if answered else (),
             corpus=self._corpus,
             release=self._release,

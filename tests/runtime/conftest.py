@@ -105,14 +105,14 @@ def make_passage(document: str, label: str, lines: list[str], page: int, first: 
 
 
 def hand_gate() -> dict:
-    """A gate a person can compute in the head: 2 for a question in scope, less 5 for each fault."""
+    """A gate to compute in the head: 1 for a question in scope, less 2.05 for each fault."""
     faults = {name for name in SCOPE if name not in {"names_corpus", "uncovered_terms"}}
     return {
         "kind": "scope-and-coverage",
         "label_status": "construction_derived",
         "threshold": 0.5,
         "scope_threshold": 0.5,
-        "scope": {"intercept": 2, "weights": {n: -5.0 * (n in faults) for n in SCOPE}},
+        "scope": {"intercept": 1, "weights": {n: -2.05 * (n in faults) for n in SCOPE}},
         "coverage": {
             "intercept": -5,
             "weights": {name: 10.0 * (name == "worst_part_score") for name in COVERAGE},

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import polars as pl
 import pyarrow as pa
@@ -67,6 +68,16 @@ def test_a_part_within_reach_is_answered_and_the_other_named(corpus):
     assert answer.decision == "answer"
     assert answer.partial == ("what does Article 9 say?",)
     assert answer.citations[0].label == "Article 2 — Meals"
+
+
+def test_a_refusal_gives_reasons_even_where_its_evidence_would_do(corpus):
+    gate = replace(corpus._answerer._gate, threshold=0.0)
+    answer = corpus.answerer(corpus._answerer._reader, gate).ask(
+        "What is the limit for meals abroad in Kansas?"
+    )
+    assert answer.decision == "abstain"
+    assert answer.trace[-1].sufficient
+    assert answer.reason_codes == ("outside_controlled_corpus",)
 
 
 def test_given_evidence_is_graded_against_what_the_corpus_has(corpus):
