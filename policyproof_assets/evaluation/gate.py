@@ -116,10 +116,14 @@ def _fit_likeness(asked: Sequence[Asked], times: Floats) -> tuple[dict[str, Any]
     weight = {"params": {"sample_weight": times}}
     shares = cross_val_predict(model, x, y, cv=folds, method="predict_proba", **weight)
     model.fit(x, y, times)
+    rows = np.column_stack([model.intercept_, model.coef_])
+    if len(model.classes_) == 2:  # scikit-learn gives the second kind only, beside a first of 0
+        rows = np.vstack([np.zeros_like(rows), rows])
+    rows = rows.round(LIKENESS_DECIMALS)
     numbers = {
         "kinds": model.classes_.tolist(),
-        "intercepts": model.intercept_.round(LIKENESS_DECIMALS).tolist(),
-        "weights": model.coef_.round(LIKENESS_DECIMALS).tolist(),
+        "intercepts": rows[:, 0].tolist(),
+        "weights": rows[:, 1:].tolist(),
     }
     return numbers, 1 - shares[:, numbers["kinds"].index(ANSWER)]
 
