@@ -56,13 +56,14 @@ def annotate_command() -> None:
 
 @annotate_command.command("export")
 @click.argument("folder", type=_PATH)
+@click.option("--first", metavar="N", type=click.IntRange(1), help="Only N cases, ever the same.")
 @corpus_option
 @store_option
-def export_command(folder: Path, corpus: str | None, store: str | None) -> None:
+def export_command(folder: Path, first: int | None, corpus: str | None, store: str | None) -> None:
     """Write the blinded batch to FOLDER: batch.jsonl, and batch.html to print."""
     loaded = _load(corpus, store)
     annotation = pipeline("evaluation.annotation")
-    batch = annotation.export_batch(annotation.released_cases(loaded), loaded.passages)
+    batch = annotation.export_batch(annotation.released_cases(loaded), loaded.passages)[:first]
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "batch.jsonl", batch)
     (folder / "batch.html").write_text(annotation.printable_page(batch), encoding="utf-8")
