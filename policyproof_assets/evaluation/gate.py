@@ -30,6 +30,8 @@ from policyproof_runtime.sufficiency import ANSWER, KIND, LIKE_DECLINED, OUTSIDE
 #: Weights are rounded to this many decimals: what a person reads is what decides.
 DECIMALS = 4
 LIKENESS_DECIMALS = 2
+#: Inverse of its regularisation: a weaker one knows the questions it has seen, not their kind.
+LIKENESS_STRENGTH = 1.0
 FOLDS = 10
 #: What a question to a corpus like those a gate is for counts, beside one to another.
 FURTHER = 6.0
@@ -112,7 +114,10 @@ def _kinds(asked: Sequence[Asked]) -> np.ndarray:
 def _fit_likeness(asked: Sequence[Asked], times: Floats) -> tuple[dict[str, Any], Floats]:
     """Return the numbers of the likeness, and how like declined ones each question is unseen."""
     x, y = np.array([a.kin for a in asked]), _kinds(asked)
-    model, folds = _model(10.0, 1e-5), StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+    model, folds = (
+        _model(LIKENESS_STRENGTH, 1e-5),
+        StratifiedKFold(FOLDS, shuffle=True, random_state=0),
+    )
     weight = {"params": {"sample_weight": times}}
     shares = cross_val_predict(model, x, y, cv=folds, method="predict_proba", **weight)
     model.fit(x, y, times)
