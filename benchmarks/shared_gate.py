@@ -1,4 +1,4 @@
-"""The gates that come along, for corpora without cases: trains manifests/policy/gate.json.
+"""The gate that comes along, for corpora without cases: trains manifests/policy/gate.json.
 
     python benchmarks/shared_gate.py [--write] [--parity 1] [CORPUS GOLDEN PERSONAS]…
 
@@ -6,12 +6,11 @@ Trains on what the gate of ai-governance is trained on (policyproof build ai-gov
 golden items of the handbook (policyproof build handbook) or of the corpora named. Each of those is
 asked as its persona; where a fact stands in one document only, it is asked again with that document
 taken away, and then nothing answers it. ``--parity 1`` takes the items with odd numbers, to measure
-on the others. There is one gate for corpora with a dense model, and one for those without.
+on the others. It compares no meaning: such corpora have no finding aid.
 """
 
 import argparse
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,28 +46,16 @@ def main() -> None:
     cues = read_toml(MANIFESTS / "policy" / "cues.toml")
     named = options.golden
     sets = [named[i : i + 3] for i in range(0, len(named), 3)] or [HANDBOOK]
-    gates = {}
-    for name, known in (("meaning", "passages"), ("words", "nothing")):
-        read = (cues, options.store, known)
-        further = [row for s in sets for row in examples(*s, *read, options.parity)]
-        gates[name] = train(*read, further) | {"trained_on": [CORPUS, *(s[0] for s in sets)]}
-        del gates[name]["cues"]
+    further = [row for s in sets for row in examples(*s, cues, options.store, options.parity)]
+    gate = train(cues, options.store, further) | {"trained_on": [CORPUS, *(s[0] for s in sets)]}
+    text = json.dumps({k: v for k, v in gate.items() if k != "cues"}, indent=2) + "\n"
     if options.write:
-        rows = re.sub(r"(?<=[\d,\[])\s+(?=[-\d\]])", "", json.dumps(gates, indent=1))
-        GATE.write_text(rows + "\n", encoding="utf-8")
-    for name, gate in gates.items():
-        brief = {k: v for k, v in gate.items() if k != "likeness"}
-        print(f"{name}: {json.dumps(brief, indent=2)}")
+        GATE.write_text(text, encoding="utf-8")
+    print(text)
 
 
 def examples(
-    name: str,
-    golden: Path,
-    personas: Path,
-    cues: Any,
-    store: str | None,
-    known: Any,
-    parity: int | None,
+    name: str, golden: Path, personas: Path, cues: Any, store: str | None, parity: int | None
 ) -> Iterator[Asked]:
     """Yield each golden item as read for its persona, and whether that one can be answered."""
     corpus, groups = load(name, store), yaml.safe_load(Path(personas).read_text("utf-8"))
@@ -79,14 +66,16 @@ def examples(
         open_to = {d for d in documents if not {*d.acl}.isdisjoint(groups[item["persona"]])}
         expected = {source.replace(" ", "-") for source in item["expected_sources"]}
         question, kind = item["question"], ANSWER if expected else OUTSIDE_CORPUS
-        yield Asked.of(corpus.reader(patterns, {d.id for d in open_to}, known), question, kind)
+        reader = corpus.reader(patterns, {d.id for d in open_to}, aided=False)
+        yield Asked.of(reader, question, kind)
         if expected and item["category"] in ONE_SOURCE:
             families = {d.family for d in documents if d.id in expected}
             rest = {d.id for d in open_to if d.family not in families}
-            yield Asked.of(corpus.reader(patterns, rest, known), question, OUTSIDE_CORPUS)
+            reader = corpus.reader(patterns, rest, aided=False)
+            yield Asked.of(reader, question, OUTSIDE_CORPUS)
 
 
-def train(cues: Any, store: str | None, known: Any, further: list[Asked]) -> dict[str, Any]:
+def train(cues: Any, store: str | None, further: list[Asked]) -> dict[str, Any]:
     """Return the parameters of a gate trained on ai-governance and ``further`` examples."""
     corpus = load(CORPUS, store)
     manifest = load_cases_manifest(MANIFESTS / "cases" / f"{CORPUS}.yaml")
@@ -95,7 +84,7 @@ def train(cues: Any, store: str | None, known: Any, further: list[Asked]) -> dic
     benchmark = load_benchmark(MANIFESTS / "benchmarks" / f"{CORPUS}.yaml")
     seen = [q for q in (*benchmark, *manifest.questions) if q.id not in tested]
     corpus.prepare(q.question for q in seen)
-    reader = corpus.reader(compiled_cues(cues), known=known)
+    reader = corpus.reader(compiled_cues(cues), aided=False)
     return train_gate(reader, seen, released_cases(corpus), cues, COST, further)
 
 

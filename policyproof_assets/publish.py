@@ -144,10 +144,7 @@ class Publisher:
             [(params, scores)] = self.table(self.judged["gate"]).rows()
             return json.loads(params), {"gate": json.loads(scores)}
         path = self._build.project.manifests / "policy" / "gate.json"
-        gates = json.loads(path.read_text(encoding="utf-8"))
-        return gates["meaning" if "dense" in self.serving.models else "words"] | {
-            "cues": self._cues
-        }, {}
+        return json.loads(path.read_text(encoding="utf-8")) | {"cues": self._cues}, {}
 
     @cached_property
     def _cues(self) -> dict[str, Any]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from policyproof_runtime.answer import Answerer
@@ -80,16 +79,12 @@ class Corpus:
         return Answerer(reader, gate, self.name, str(self.release.digest))
 
     def reader(
-        self,
-        cues: Cues,
-        readable: Collection[str] | None = None,
-        known: Literal["aids", "passages", "nothing"] = "aids",
+        self, cues: Cues, readable: Collection[str] | None = None, *, aided: bool = True
     ) -> Reader:
         """Return what reads questions against this corpus, in training as in serving.
 
-        ``readable`` are the ids of the documents that may be cited: all unless given. ``known`` is
-        what the meaning of a question is compared with: the passages if there are no finding aids,
-        nothing without a dense model. Training for a corpus that has less asks for less.
+        ``readable`` are the ids of the documents that may be cited: all unless given. What is not
+        ``aided`` reads as in a corpus without finding aids: a gate for such is trained with it.
         """
         publishers = {document.id: document.publisher for document in self.release.documents}
         rank = self._retriever.rank
@@ -103,22 +98,20 @@ class Corpus:
             self._thesaurus,
             cues,
             publishers,
-            self._meaning(readable, known),
+            self._meaning(readable) if aided else None,
         )
 
-    def _meaning(self, readable: Collection[str] | None, known: str) -> Meaning | None:
-        if known == "nothing" or "embeddings" not in self.release.phases:
+    def _meaning(self, readable: Collection[str] | None) -> Meaning | None:
+        if "ask_vectors" not in self.release.index or self._neural.ask_vectors is None:
             return None
         from policyproof_runtime.meaning import Meaning
 
-        neural, owner = self._neural, self.passages.column("document_id")
-        vectors, of = neural.vectors, np.arange(len(owner))
-        if known == "aids" and neural.ask_vectors is not None:
-            vectors, of = neural.ask_vectors, self.index_table("asks")["passage"].to_numpy()
+        owner, passages = self.passages.column("document_id"), self.index_table("asks")["passage"]
         within = None
         if readable is not None:
             within = [i for i, document in enumerate(owner) if document in readable]
-        return Meaning(self._vector_of_subject, vectors, of, len(owner), within)
+        known = self._neural.ask_vectors
+        return Meaning(self._vector_of_subject, known, passages.to_numpy(), len(owner), within)
 
     def _vector_of_subject(self, question: str) -> Vectors:
         return self._neural.query(self._references.subject(question))

@@ -1,7 +1,4 @@
-"""What a question means beside what a corpus is known to answer, by the vectors of a dense model.
-
-Known are the questions of the finding aid or, in a corpus without one, the passages themselves.
-"""
+"""What a question means beside the questions that a corpus is known to answer: its finding aid."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ class Meaning:
         count: int,
         within: Collection[int] | None = None,
     ) -> None:
-        """``known`` has a row for each known text, ``passages`` the position of its passage.
+        """``known`` has a row for each known question, ``passages`` the position of its passage.
 
         ``count`` is that of all passages, ``within`` the positions of those in reach: all unless
         given.
@@ -45,7 +42,7 @@ class Meaning:
         return vector.astype(np.float64), (self._known @ vector).astype(np.float64)
 
     def closeness(self, text: str) -> Floats:
-        """Return how close the closest known text of each passage is: 1 the best, 0 the middle.
+        """Return how close the closest known question of each passage is: 1 the best, 0 the middle.
 
         Shape (passages,). A passage of which nothing is known is at 0.
         """

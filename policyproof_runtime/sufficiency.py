@@ -2,9 +2,9 @@
 
 Two logistic regressions over the readable features of `policyproof_runtime.features`, frozen as
 numbers: *scope*, whether this corpus can settle the question, and *coverage*, whether this evidence
-covers what is asked. The probability that the evidence suffices is their product. Where the release
-has a dense model, one feature of scope is *likeness*: how much the question is like those that had
-to be declined, each kind of them apart.
+covers what is asked. The probability that the evidence suffices is their product. Where the corpus
+has a finding aid and a dense model, one feature of scope is *likeness*: how much the question is
+like those that had to be declined, each kind of them apart.
 """
 
 from __future__ import annotations
@@ -159,7 +159,9 @@ class Gate:
         features, kinds = reader.scope(question), {}
         if self.likeness is not None:
             if reader.meaning is None:
-                raise ReleaseError("the gate compares meaning, and the release has no dense model")
+                raise ReleaseError(
+                    "the gate compares meaning, and the release has no finding aid with vectors"
+                )
             kinds = self.likeness.shares(reader.meaning.kin(question))
             features[LIKE_DECLINED] = 1 - kinds.pop(ANSWER)
         return Reach(self.scope.probability(features), features, kinds)

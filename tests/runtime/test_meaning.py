@@ -87,7 +87,7 @@ def test_a_question_like_declined_ones_is_out_of_reach_and_says_of_which_kind(me
 
 def test_a_gate_that_compares_meaning_needs_a_model(monkeypatch):
     monkeypatch.setattr("policyproof_runtime.sufficiency.COVERAGE", ())
-    with pytest.raises(ReleaseError, match="no dense model"):
+    with pytest.raises(ReleaseError, match="no finding aid"):
         Gate.from_params(gate()).reach(Read(None), "east")
 
 
