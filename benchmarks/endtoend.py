@@ -19,12 +19,12 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
+from policyproof_assets.project import MANIFESTS
 from policyproof_runtime import load
 from policyproof_runtime.corpus import Corpus
 from policyproof_runtime.sufficiency import Gate
 from policyproof_runtime.types import Answer
 
-MANIFESTS = Path(__file__).resolve().parents[1] / "manifests"
 RIGHT, LACKS, FORBIDDEN, DECLINED, FALSE = OUTCOMES = (
     "right",
     "lacks a fact",

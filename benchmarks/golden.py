@@ -18,10 +18,10 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
+from policyproof_assets.project import MANIFESTS
 from policyproof_runtime import load
 from policyproof_runtime.corpus import Corpus
 
-MANIFESTS = Path(__file__).resolve().parents[1] / "manifests"
 DEPTHS = (1, 3, 10)
 #: Passages looked at before those that the persona may not see are passed over.
 POOL = 60

@@ -5,7 +5,7 @@ The models are loaded when such a method is first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -107,17 +107,22 @@ class Neural:
         return _best(zip(positions, scores.tolist(), strict=True), k)
 
     def query(self, question: str) -> Vectors:
-        """Return the vector of ``question``; those asked last are kept."""
-        if question not in self._kept:
-            self.prepare([question])
-        return self._kept[question]
+        """Return the vector of ``question``, kept from before if it was asked lately."""
+        kept = self._kept.get(question)
+        if kept is None:
+            kept = self._encode([question])[question]
+        return kept
 
     def prepare(self, questions: Iterable[str]) -> None:
         """Encode all of ``questions`` at once, which takes less time than one by one."""
-        new = [q for q in dict.fromkeys(questions) if q not in self._kept]
+        self._encode([q for q in dict.fromkeys(questions) if q not in self._kept])
+
+    def _encode(self, questions: Sequence[str]) -> dict[str, Vectors]:
+        new = dict(zip(questions, self._encoder.questions(questions), strict=True))
         if len(self._kept) + len(new) > _QUESTIONS:
             self._kept = {}
-        self._kept |= dict(zip(new, self._encoder.questions(new), strict=True))
+        self._kept.update(new)
+        return new
 
     @cached_property
     def _encoder(self) -> Encoder:

@@ -7,7 +7,7 @@ covers each part of it. Every value lies between 0 and 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from policyproof_runtime.bm25 import Bm25
 from policyproof_runtime.parts import asked_parts, wanted_figure
 from policyproof_runtime.passages import Passages
-from policyproof_runtime.references import References, provision_numbers
+from policyproof_runtime.references import References, issuers, provision_numbers
 from policyproof_runtime.sentences import ROW
 from policyproof_runtime.terms import STOP_WORDS, content_terms, contract_terms, stem, stems
 from policyproof_runtime.thesaurus import Thesaurus
@@ -121,7 +121,7 @@ class Reader:
         """Keep what features are read from; ``publishers`` maps a document id to who issued it."""
         self.meaning = meaning
         self._publishers = publishers
-        self._issuer = _issuers(publishers.values())
+        self._issuer = issuers(publishers.values())
         self.passages = passages
         self.lexicon = lexicon
         self.references = references
@@ -359,19 +359,6 @@ class Reader:
     def _part_terms(self, part: Part, evidence: Sequence[int]) -> float:
         weights = self.weights(part.text)
         return max(1 - _lacking(weights, self.held(i)) for i in evidence)
-
-
-def _issuers(publishers: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds the name of a publisher: a capitalised word of it, or its initials.
-
-    "European Union" is known by European, Europe and EU.
-    """
-    found: set[str] = set()
-    for name in publishers:
-        words = re.findall(r"\b[A-Z][\w-]+", name)
-        found |= {word[:6] for word in words[:1] if len(word) > 4}
-        found |= {"".join(w[0] for w in words[i:]) for i in range(len(words) - 1)}
-    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, found))) or '(?!)'})")
 
 
 def _idf(df: int, count: int) -> float:

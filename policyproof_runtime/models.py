@@ -175,13 +175,15 @@ def place_model(model: Model, fetch: Callable[[ModelFile, Path], None]) -> None:
 
 
 def _verify(model: Model, file: ModelFile, path: Path) -> None:
-    with path.open("rb") as stream:
-        digest = Digest(hashlib.file_digest(stream, "sha256").hexdigest())
+    digest = None
+    if path.is_file():
+        with path.open("rb") as stream:
+            digest = Digest(hashlib.file_digest(stream, "sha256").hexdigest())
     if digest != file.sha256:
         raise ModelError(
             f"{path} is not the file that the model {model.id} pins",
             expected=file.sha256,
-            found=digest,
+            found=digest or "no such file",
             action=f"remove {model_folder(model)}, then {how_to_get(model)}",
         )
 
@@ -200,8 +202,10 @@ def _carried(file: ModelFile) -> Path | None:
 
 def _take(file: ModelFile, place: Path) -> None:
     path, carrier = _carried(file), file.carrier
-    if path is None or carrier is None or carrier.member is None:
-        shutil.copyfile(str(path), place)
+    if path is None or carrier is None:
+        raise ModelError(f"no installed package carries {file.name}")
+    if carrier.member is None:
+        shutil.copyfile(path, place)
         return
     try:
         with tarfile.open(path) as archive, place.open("wb") as stream:

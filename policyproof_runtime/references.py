@@ -154,6 +154,19 @@ def provision_numbers(
     return found
 
 
+def issuers(publishers: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds the name of a publisher: a capitalised word of it, or its initials.
+
+    "European Union" is known by European, Europe and EU.
+    """
+    found: set[str] = set()
+    for name in publishers:
+        words = re.findall(r"\b[A-Z][\w-]+", name)
+        found |= {word[:6] for word in words[:1] if len(word) > 4}
+        found |= {"".join(w[0] for w in words[i:]) for i in range(len(words) - 1)}
+    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, found))) or '(?!)'})")
+
+
 def find_references(
     documents: Sequence[str],
     labels: Sequence[str],

@@ -114,10 +114,8 @@ def _kinds(asked: Sequence[Asked]) -> np.ndarray:
 def _fit_likeness(asked: Sequence[Asked], times: Floats) -> tuple[dict[str, Any], Floats]:
     """Return the numbers of the likeness, and how like declined ones each question is unseen."""
     x, y = np.array([a.kin for a in asked]), _kinds(asked)
-    model, folds = (
-        _model(LIKENESS_STRENGTH, 1e-5),
-        StratifiedKFold(FOLDS, shuffle=True, random_state=0),
-    )
+    model = _model(LIKENESS_STRENGTH, 1e-5)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     weight = {"params": {"sample_weight": times}}
     shares = cross_val_predict(model, x, y, cv=folds, method="predict_proba", **weight)
     model.fit(x, y, times)

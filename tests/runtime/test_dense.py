@@ -10,10 +10,31 @@ from policyproof_assets.build import Build
 from policyproof_assets.embeddings import embed_passages
 from policyproof_assets.models import add_model
 from policyproof_runtime import load
-from policyproof_runtime.dense import fuse, nearest, vectors_of
+from policyproof_runtime.dense import Neural, fuse, nearest, vectors_of
 from policyproof_runtime.errors import ModelError, QueryError, ReleaseError
 from policyproof_runtime.records import to_json
 from policyproof_runtime.release import Phase, load_release
+
+
+class Counting:
+    """Encodes a question as its length, and counts the runs."""
+
+    runs = 0
+
+    def questions(self, texts):
+        self.runs += 1
+        return np.array([[len(text)] for text in texts], np.float32)
+
+
+def test_questions_are_encoded_once_together_or_one_by_one(monkeypatch):
+    monkeypatch.setattr("policyproof_runtime.dense._QUESTIONS", 3)
+    neural, encoder = Neural({}, None, None, None), Counting()
+    neural.__dict__["_encoder"] = encoder
+    neural.prepare(["a", "bb", "a"])
+    assert [neural.query(q)[0] for q in ("a", "bb", "a")] == [1, 2, 1]
+    assert encoder.runs == 1
+    assert [neural.query(q)[0] for q in ("ccc", "dddd", "a")] == [3, 4, 1]  # room for three
+    assert encoder.runs == 4
 
 
 def test_the_nearest_come_first_and_ties_go_to_the_earlier():

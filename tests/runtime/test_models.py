@@ -137,6 +137,15 @@ def test_a_changed_file_of_a_model_is_not_used(tiny_model, tmp_path):
         installed_model(model)
 
 
+def test_a_folder_that_lost_a_file_is_named_even_where_a_package_has_it(package):
+    model, _ = package
+    path = installed_model(model) / "vocab.txt"
+    path.unlink()
+    with pytest.raises(ModelError, match=r"vocab\.txt is not the file") as caught:
+        installed_model(model)
+    assert caught.value.found == "no such file"
+
+
 @pytest.mark.parametrize(
     "change",
     [lambda d: d[:-1], lambda d: d + b"!", lambda d: d[:-1] + b"!"],
