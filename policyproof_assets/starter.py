@@ -13,6 +13,7 @@ from typing import Any
 
 import pypdfium2
 
+from policyproof_assets.corpus.pdfium import open_pdf
 from policyproof_assets.discover import CORPUS_FILE, described, description, document_files, slug
 from policyproof_assets.errors import ManifestError
 from policyproof_assets.manifests import TODO, Document, document_format, validate
@@ -98,7 +99,7 @@ def _title(path: Path, kind: str) -> str:
 
 def _pdf_title(path: Path) -> str:
     # The build says what is wrong with a file that does not open.
-    with suppress(pypdfium2.PdfiumError), pypdfium2.PdfDocument(path) as document:
+    with suppress(pypdfium2.PdfiumError), open_pdf(path) as document:
         return document.get_metadata_value("Title")
     return ""
 

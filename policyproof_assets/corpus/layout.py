@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from policyproof_assets.corpus.columns import as_line, reading_order, rows_of
 from policyproof_assets.corpus.extract import encrypted, explained
 from policyproof_assets.corpus.hyphens import Hyphens
+from policyproof_assets.corpus.pdfium import open_pdf
 from policyproof_assets.corpus.pieces import Bookmark, Piece, read_outline, read_pieces
 from policyproof_assets.corpus.roles import CONTENTS, FURNITURE, assign_roles
 from policyproof_assets.corpus.tables import Box, find_cells, with_rows
@@ -58,9 +59,7 @@ def read_layout(path: Path, document_id: str, rules: LayoutRules) -> pl.DataFram
     """
     with explained(path, "not a readable PDF"):
         _bound(path, "bytes", MAX_BYTES, path.stat().st_size)
-        with _open(path) as document:
-            _check_pages(path, document)
-            outline = read_outline(document)
+        outline = check_file(path)
         with pdfplumber.open(path) as pdf:
             sheets = [_read(page) for page in pdf.pages]
     empty = [number for number, sheet in enumerate(sheets, 1) if not sheet.turned]
@@ -73,9 +72,15 @@ def read_layout(path: Path, document_id: str, rules: LayoutRules) -> pl.DataFram
     return _frame(document_id, [_lines(sheet, hyphens) for sheet in sheets], outline)
 
 
-def _open(path: Path) -> pypdfium2.PdfDocument:
+def check_file(path: Path) -> list[Bookmark]:
+    """Return the bookmarks of a PDF in reading order.
+
+    Raises ExtractError for one that is encrypted or holds more than a page, or a file, may.
+    """
     try:
-        return pypdfium2.PdfDocument(path)
+        with open_pdf(path) as document:
+            _check_pages(path, document)
+            return read_outline(document)
     except pypdfium2.PdfiumError as error:
         if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
             raise encrypted(path) from error

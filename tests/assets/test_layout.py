@@ -1,6 +1,7 @@
 """Pages read by layout: reading order, tables, furniture, notes, contents, scans."""
 
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from reportlab import rl_config
@@ -301,3 +302,19 @@ def test_reading_twice_gives_the_same_bytes(sheet, tmp_path):
     first.write_parquet(tmp_path / "a.parquet")
     read_layout(sheet.path, "doc", RULES).write_parquet(tmp_path / "b.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def test_threads_can_read_pdfs_at_once(tmp_path):
+    path = tmp_path / "a.pdf"
+    canvas = Canvas(str(path), pagesize=A4)
+    for number in range(20):
+        canvas.bookmarkPage(f"{number}")
+        canvas.addOutlineEntry(f"Chapter {number}", f"{number}", level=0)
+        for row in range(40):
+            canvas.drawString(72, 800 - 15 * row, f"Line {row} of chapter {number}")
+        canvas.showPage()
+    canvas.save()
+    with ThreadPoolExecutor(4) as pool:
+        outlines = [*pool.map(layout.check_file, [path] * 60)]
+    assert [mark.title for mark in outlines[0]] == [f"Chapter {n}" for n in range(20)]
+    assert outlines.count(outlines[0]) == 60
