@@ -2,9 +2,9 @@
 
 Two logistic regressions over the readable features of `policyproof_runtime.features`, frozen as
 numbers: *scope*, whether this corpus can settle the question, and *coverage*, whether this evidence
-covers what is asked. The probability that the evidence suffices is their product. Where the corpus
-has a finding aid and a dense model, one feature of scope is *likeness*: how much the question is
-like those that had to be declined, each kind of them apart.
+covers what is asked, of which the probability of scope is a feature. Where the corpus has a finding
+aid and a dense model, one feature of scope is *likeness*: how much the question is like those that
+had to be declined, each kind of them apart.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ KIND = "scope-and-coverage"
 #: The feature of scope that likeness gives, and the kind of question that can be answered.
 LIKE_DECLINED = "like_declined"
 ANSWER = "answer"
+#: The feature of coverage that scope gives.
+WITHIN_REACH = "within_reach"
 
 # What each kind of question lacks, said to a person.
 _MISSING = {
@@ -143,7 +145,7 @@ class Gate:
         likeness = params.get("likeness")
         return cls(
             scope=Logistic.of(params["scope"], (*SCOPE, *([LIKE_DECLINED] if likeness else ()))),
-            coverage=Logistic.of(params["coverage"], COVERAGE),
+            coverage=Logistic.of(params["coverage"], (*COVERAGE, WITHIN_REACH)),
             threshold=float(params["threshold"]),
             scope_threshold=float(params["scope_threshold"]),
             label_status=str(params["label_status"]),
@@ -170,7 +172,8 @@ class Gate:
         """Assess ``evidence``, positions of passages, for ``question``."""
         reach = self.reach(reader, question)
         scope = reach.probability
-        probability = scope * self.coverage.probability(reader.coverage(question, evidence))
+        features = {WITHIN_REACH: scope, **reader.coverage(question, evidence)}
+        probability = self.coverage.probability(features)
         if probability >= self.threshold and evidence:
             return Assessment(probability, scope, sufficient=True, reason_codes=(), missing=())
         if scope < self.scope_threshold:

@@ -25,6 +25,10 @@ def rate(chosen: Sequence[bool] | Bools | pl.Series) -> dict[str, Any]:
     return {"hits": hits, "total": total, **{k: round(float(v), 4) for k, v in shares.items()}}
 
 
+#: Bootstrap samples on which a threshold rests.
+RESAMPLES = 500
+
+
 def reliability(said: Floats, truth: Bools, bins: int = 10) -> pl.DataFrame:
     """Return per bin of equal width: where it begins, count, mean probability, observed share."""
     begin = np.minimum(np.floor(said * bins), bins - 1) / bins
@@ -49,13 +53,29 @@ def augrc(said: Floats, truth: Bools) -> float:
     return float(np.cumsum(~truth[order]).mean() / len(truth))
 
 
-def cheapest_threshold(said: Floats, truth: Bools, cost: float) -> float:
+def cheapest_threshold(
+    said: Floats, truth: Bools, cost: float, weights: Floats | None = None
+) -> float:
     """Return the threshold of least cost: ``cost`` per false answer, 1 per wrong refusal.
 
-    Costs count per class, as if both were equally frequent. The threshold lies midway between two
-    probabilities; of equal ones the highest is taken, because a refusal can be mended.
+    Costs count per class, as if both were equally frequent, and within it by ``weights``. One
+    sample has cuts far apart that cost nearly the same, so the threshold is the mean of those of
+    RESAMPLES bootstrap samples of each class (bagging, Breiman 1996). A cut lies midway between two
+    probabilities; of equally cheap ones the highest is taken, because a refusal can be mended.
     """
-    values = np.unique(said)
-    cuts = (values[:-1] + values[1:]) / 2
-    costs = [cost * (said[~truth] >= cut).mean() + (said[truth] < cut).mean() for cut in cuts]
-    return float(cuts[costs <= min(costs) + 1e-12].max())
+    order = np.argsort(-said, kind="stable")
+    said, truth = said[order], truth[order]
+    weights = np.ones(len(said)) if weights is None else weights[order]
+    apart = said[:-1] > said[1:]
+    cuts = ((said[:-1] + said[1:]) / 2)[apart]
+    random = np.random.default_rng(0)
+
+    def shares(of: Bools) -> Floats:
+        """Return which share of a resampled class lies above each cut."""
+        drawn = np.zeros(len(said))
+        drawn[of] = random.multinomial(of.sum(), np.full(of.sum(), 1 / of.sum()))
+        above = np.cumsum(drawn * weights)
+        return (above[:-1] / above[-1])[apart]
+
+    costs = (cost * shares(~truth) + 1 - shares(truth) for _ in range(RESAMPLES))
+    return float(np.mean([cuts[each.round(12).argmin()] for each in costs]))

@@ -25,7 +25,14 @@ from policyproof_assets.evaluation.calibration import (
 from policyproof_assets.evaluation.cases import Case
 from policyproof_runtime.features import COVERAGE, SCOPE, Reader
 from policyproof_runtime.passages import Passages
-from policyproof_runtime.sufficiency import ANSWER, KIND, LIKE_DECLINED, OUTSIDE_CORPUS, Gate
+from policyproof_runtime.sufficiency import (
+    ANSWER,
+    KIND,
+    LIKE_DECLINED,
+    OUTSIDE_CORPUS,
+    WITHIN_REACH,
+    Gate,
+)
 
 #: Weights are rounded to this many decimals: what a person reads is what decides.
 DECIMALS = 4
@@ -66,10 +73,11 @@ def train_gate(
 
     ``questions`` are those of development and validation; what regards them is chosen on
     out-of-fold probabilities. The threshold for given evidence is chosen on the validation
-    ``cases`` and, because they are few, out of fold on the development cases whose questions are
-    answerable. Test cases are not looked at. ``cost`` is what the rate of false answers costs,
-    beside that of wrongly declined questions. ``further`` holds questions to corpora like those
-    the gate is for: each counts FURTHER times, and the scope threshold is chosen on them.
+    ``cases`` and, because they are few, out of fold on those of development; each kind of
+    insufficient case counts as much as the others. Test cases are not looked at. ``cost`` is what
+    the rate of false answers costs, beside that of wrongly declined questions. ``further`` holds
+    questions to corpora like those the gate is for: each counts FURTHER times, and the scope
+    threshold is chosen on them.
     """
     asked = [Asked.of(reader, q.question, (*q.reason_codes, ANSWER)[0]) for q in questions]
     asked += further
@@ -80,29 +88,51 @@ def train_gate(
         likeness, declined = _fit_likeness(asked, times)
         scope_x, scope_names = np.column_stack([scope_x, declined]), (*SCOPE, LIKE_DECLINED)
     meant = times == times.max()
-    reach = _unseen(scope_x, scope_y, times=times)[meant]
-    odds = scope_y[meant].sum() / max(1, (~scope_y[meant]).sum())
-    shown = [c for c in cases if c.split == "development" and c.kind != "abstention"]
-    features = (reader.coverage(c.question, c.positions(reader.passages)) for c in shown)
-    coverage_x, coverage_y = _matrix(features, COVERAGE), np.array([c.sufficient for c in shown])
-    params = {
+    reach = _unseen(scope_x, scope_y, times=times)
+    reach_of = dict(zip((q.id for q in questions), reach.tolist(), strict=False))
+    shown = [c for c in cases if c.split == "development"]
+    checked = [c for c in cases if c.split == "validation"]
+    x, y, weights = _evidence(reader, shown, reach_of)
+    checked_x, checked_y, checked_weights = _evidence(reader, checked, reach_of)
+    coverage = _fit(x, y, (*COVERAGE, WITHIN_REACH), weights)
+    unseen = _unseen(x, y, [c.query_id for c in shown], weights)
+    given = np.concatenate([unseen, _model().fit(x, y, weights).predict_proba(checked_x)[:, 1]])
+    threshold = cheapest_threshold(
+        given, np.concatenate([y, checked_y]), 1.0, np.concatenate([weights, checked_weights])
+    )
+    return {
         "kind": KIND,
         "label_status": label_status(cases),
         "scope": _fit(scope_x, scope_y, scope_names, times),
-        "coverage": _fit(coverage_x, coverage_y, COVERAGE),
+        "coverage": coverage,
         "likeness": likeness,
-        "scope_threshold": round(cheapest_threshold(reach, scope_y[meant], cost * odds), 4),
-        "threshold": 0.5,
+        "scope_threshold": round(cheapest_threshold(reach[meant], scope_y[meant], cost), 4),
+        "threshold": round(threshold, 4),
         "cost_of_false_answer_rate": cost,
         "cues": {code: list(patterns) for code, patterns in cues.items()},
     }
-    gate = Gate.from_params(params)
-    scopes = np.array([gate.reach(reader, c.question).probability for c in shown])
-    unseen = scopes * _unseen(coverage_x, coverage_y, [c.query_id for c in shown])
-    frame = assess_cases(reader, gate, [c for c in cases if c.split == "validation"])
-    given = np.concatenate([frame["probability"], unseen])
-    truth = np.concatenate([frame["label"], coverage_y])
-    return params | {"threshold": round(cheapest_threshold(given, truth, 1.0), 4)}
+
+
+def _evidence(
+    reader: Reader, cases: Sequence[Case], reach_of: Mapping[str, float]
+) -> tuple[Floats, Bools, Floats]:
+    """Return features of coverage, labels and weights of ``cases``.
+
+    Shapes (cases, features), (cases,), (cases,). The kinds of insufficient cases weigh alike, and
+    all of them together what they number.
+    """
+    rows = (
+        {
+            WITHIN_REACH: reach_of[case.query_id],
+            **reader.coverage(case.question, case.positions(reader.passages)),
+        }
+        for case in cases
+    )
+    counts = Counter(case.kind for case in cases if not case.sufficient)
+    alike = {kind: counts.total() / len(counts) / count for kind, count in counts.items()}
+    weights = [1.0 if case.sufficient else alike[case.kind] for case in cases]
+    labels = np.array([case.sufficient for case in cases])
+    return _matrix(rows, (*COVERAGE, WITHIN_REACH)), labels, np.array(weights)
 
 
 def _kinds(asked: Sequence[Asked]) -> np.ndarray:

@@ -45,6 +45,24 @@ def test_augrc_is_the_mean_share_of_wrong_answers_over_coverages():
     assert augrc(np.array([0.9, 0.1, 0.8, 0.2]), TRUE) < augrc(SAID, TRUE)
 
 
+def test_a_threshold_lies_midway_between_what_it_parts():
+    said, truth = np.repeat([0.9, 0.1], 50), np.repeat([True, False], 50)
+    assert cheapest_threshold(said, truth, 1.0) == pytest.approx(0.5)
+
+
 def test_a_dear_false_answer_raises_the_threshold():
-    cheap, dear = (cheapest_threshold(SAID, TRUE, cost) for cost in (0.5, 5.0))
+    said, truth = np.repeat(SAID, 50), np.repeat(TRUE, 50)
+    cheap, dear = (cheapest_threshold(said, truth, cost) for cost in (0.5, 5.0))
     assert (cheap, dear) == (pytest.approx(0.25), pytest.approx(0.85))
+
+
+def test_what_weighs_nothing_has_no_say_in_the_threshold():
+    said, truth = np.repeat(SAID, 50), np.repeat(TRUE, 50)
+    weights = np.where(said == 0.8, 1e-9, 1.0)
+    assert cheapest_threshold(said, truth, 5.0, weights) == pytest.approx(0.25)
+
+
+def test_a_threshold_does_not_depend_on_the_order_of_what_it_is_chosen_on():
+    said, truth = np.linspace(0, 1, 40), np.arange(40) % 3 > 0
+    there, back = (cheapest_threshold(said[::k], truth[::k], 1.0) for k in (1, -1))
+    assert there == back

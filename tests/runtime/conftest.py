@@ -13,6 +13,7 @@ from policyproof_runtime.features import COVERAGE, SCOPE
 from policyproof_runtime.objects import object_name
 from policyproof_runtime.references import find_references
 from policyproof_runtime.release import Document, Phase, Release
+from policyproof_runtime.sufficiency import WITHIN_REACH
 
 SOURCE = b"%PDF-1.7 a source"
 
@@ -114,8 +115,8 @@ def hand_gate() -> dict:
         "scope_threshold": 0.5,
         "scope": {"intercept": 1, "weights": {n: -2.05 * (n in faults) for n in SCOPE}},
         "coverage": {
-            "intercept": -5,
-            "weights": {name: 10.0 * (name == "worst_part_score") for name in COVERAGE},
+            "intercept": -20,
+            "weights": dict.fromkeys(COVERAGE, 0.0) | {"worst_part_score": 10, WITHIN_REACH: 20},
         },
         "cues": {"legal_advice_boundary": [r"\blawsuit\b"]},
     }

@@ -6,7 +6,14 @@ import pytest
 from policyproof_runtime.errors import ReleaseError
 from policyproof_runtime.features import SCOPE
 from policyproof_runtime.meaning import Meaning
-from policyproof_runtime.sufficiency import ANSWER, KIND, LIKE_DECLINED, Gate, Likeness
+from policyproof_runtime.sufficiency import (
+    ANSWER,
+    KIND,
+    LIKE_DECLINED,
+    WITHIN_REACH,
+    Gate,
+    Likeness,
+)
 
 # Known texts of the passages 0, 0, 1 and 2 of four; nothing is known of passage 3.
 KNOWN = np.array([[1, 0], [0.8, 0.6], [0, 1], [-1, 0]], np.float32)
@@ -57,7 +64,7 @@ def test_shares_of_kinds_by_hand():
 
 def gate(**changes):
     weights = dict.fromkeys((*SCOPE, LIKE_DECLINED), 0.0) | {LIKE_DECLINED: -10.0}
-    coverage = {"intercept": 0.0, "weights": {}}
+    coverage = {"intercept": 0.0, "weights": {WITHIN_REACH: 0.0}}
     params = {"kind": KIND, "scope": {"intercept": 5.0, "weights": weights}, "cues": {}}
     params |= {"threshold": 0.5, "scope_threshold": 0.5, "label_status": "", "coverage": coverage}
     kinds = {"kinds": [ANSWER, "legal_advice_boundary"], "intercepts": [0, 0]}
