@@ -99,6 +99,8 @@ class Store(ObjectStore):
             if not self.has(digest):
                 path = self.storage.path(object_name(digest))
                 raise StoreError(f"a release names a missing object: {digest}", expected=path)
+            if self.storage.local:  # reading it checks its digest; from a bucket that would be slow
+                self.read(digest)
         digest = release.digest
         self.storage.create(objects.release_name(release.corpus, digest), release.to_json())
         if accept:

@@ -87,8 +87,9 @@ class Answerer:
             found = self._gate.assess(self._reader, question, evidence)
             tried.append((evidence, found))
             ids = tuple(self._reader.passages.value(i, "passage_id") for i in evidence)
-            steps.append(Step(name, ids, found.probability, found.sufficient))
-            if found.sufficient or found.scope < self._gate.scope_threshold:
+            within_reach = found.scope >= self._gate.scope_threshold
+            steps.append(Step(name, ids, found.probability, found.sufficient and within_reach))
+            if found.sufficient or not within_reach:
                 break
         evidence, best = max(tried, key=lambda pair: pair[1].probability)
         return evidence, best, tuple(steps)

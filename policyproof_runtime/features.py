@@ -56,18 +56,14 @@ COVERAGE = (
     "best_for_question",  # 1 / rank of the best evidence among all passages, for the question
     "score_for_question",  # its score as a share of the best score
     "better_elsewhere",  # the best score of a passage that is not among the evidence
-    "worst_part_rank",  # the same for the part that is covered worst ...
-    "worst_part_score",
-    "mean_part_rank",  # ... and for all parts on average
-    "mean_part_score",
-    "parts_led",  # share of the parts for which the evidence ranks first or second
-    "parts_won",  # ... and for which it ranks first
-    "part_terms",  # weight of a part's terms in one passage of the evidence: the worst part
+    "worst_part_score",  # the best score of the evidence for the part that is covered worst
     "figure_gap_here",  # a part asks for a figure that the evidence does not have
-    "documents_missing",  # share of the documents the question names that the evidence lacks
-    "provisions_missing",  # share of the provisions the question names that the evidence lacks
 )
+#: What may only speak against an answer; every other feature may only speak for one.
+AGAINST = frozenset(SCOPE) - {"names_corpus"} | {"better_elsewhere", "figure_gap_here"}
 DEPTH = 100
+#: A figure that is asked for is looked for in this many of the best passages.
+FIGURES_IN = 10
 # A name in this many passages or fewer is mentioned in passing: the corpus does not treat it.
 RARE = 2
 # A part is ranked by its own words and by those of the whole question, which say what "it" is.
@@ -225,7 +221,8 @@ class Reader:
         """Return the laws, standards and versions it asks about that no passage names, in order."""
         asked = " ".join(asked_parts(question))
         names = dict.fromkeys(m.group().strip() for m in _SOURCE.finditer(asked))
-        return [name for name in names if self._is_elsewhere(name)]
+        named = [name for name in names if self._is_elsewhere(name)]
+        return [*dict.fromkeys([*self.references.foreign(asked), *named])]
 
     def _is_elsewhere(self, name: str) -> bool:
         word, _, _ = name.lower().rpartition(" ")
@@ -259,13 +256,10 @@ class Reader:
             for code in CUE_CODES
         }
 
-    def uncovered(self, question: str) -> list[str]:
-        """Return the terms of ``question`` that its best passage lacks, the rarest first."""
-        best = self.top(self.scores(question), 1)
-        held = self.held(best[0]) if best else frozenset()
-        weights = self.weights(question)
-        lacking = [t for t in content_terms(question) if stem(t) not in held]
-        return sorted(lacking, key=lambda t: -weights[stem(t)])[:3]
+    def unknown_terms(self, question: str) -> list[str]:
+        """Return the terms of ``question`` that the corpus does not hold, in order."""
+        terms = dict.fromkeys(content_terms(question))
+        return [term for term in terms if stem(term) not in self._frequency]
 
     def scope(self, question: str) -> dict[str, float]:
         """Return the features of SCOPE."""
@@ -287,7 +281,7 @@ class Reader:
             "unknown_terms": _share(weights, unknown),
             "unsaid": self._unsaid(asked, best),
             "weak_match": self._weak_match(question),
-            "figure_gap": self.figure_gap(question, self.top(self.scores(question), 10)),
+            "figure_gap": self.figure_gap(question, self.top(self.scores(question), FIGURES_IN)),
             "names_corpus": float(
                 bool(named.documents or (named.provisions and not names))
                 or self._issuer.search(question) is not None
@@ -308,17 +302,24 @@ class Reader:
         )
         return 1 - max(shares, default=0.0) / (sum(weights.values()) or 1.0)
 
-    def figure_gap(self, question: str, evidence: Sequence[int]) -> float:
-        """Return how far the evidence is from the figures that ``question`` asks for, 0 to 1.
+    def figure_gaps(self, question: str, evidence: Sequence[int]) -> dict[str, float]:
+        """Return how far the evidence is from the figures that ``question`` asks for, by part.
 
         A part that asks for a figure is as far as the nearest sentence that has one of its kind:
-        by the share of the part's weight that the sentence lacks, beyond what paraphrase explains.
-        The value is the mean over all parts.
+        by the share of the part's weight that the sentence lacks, beyond what paraphrase explains;
+        0 to 1. Parts that ask for none, or are not far, are left out.
         """
-        parts = asked_parts(question)
-        wanted = [(part, figure[1]) for part in parts if (figure := wanted_figure(part))]
-        gaps = [self._nearest(part, figure, evidence) - PARAPHRASE for part, figure in wanted]
-        return sum(max(0.0, gap) for gap in gaps) / (1 - PARAPHRASE) / len(parts)
+        wanted = {part: wanted_figure(part) for part in asked_parts(question)}
+        gaps = {
+            part: (self._nearest(part, figure[1], evidence) - PARAPHRASE) / (1 - PARAPHRASE)
+            for part, figure in wanted.items()
+            if figure
+        }
+        return {part: gap for part, gap in gaps.items() if gap > 0}
+
+    def figure_gap(self, question: str, evidence: Sequence[int]) -> float:
+        """Return the mean of `figure_gaps` over all parts of ``question``."""
+        return sum(self.figure_gaps(question, evidence).values()) / len(asked_parts(question))
 
     def _nearest(self, part: str, figure: re.Pattern[str], evidence: Sequence[int]) -> float:
         weights = self.weights(part)
@@ -332,33 +333,16 @@ class Reader:
 
     def coverage(self, question: str, evidence: Sequence[int]) -> dict[str, float]:
         """Return the features of COVERAGE for ``evidence``, positions of passages."""
-        if not evidence:
-            return dict.fromkeys(COVERAGE, 0.0) | {"documents_missing": 1.0}
-        parts = self.parts(question)
-        ranks = np.array([_reciprocal(part.scores, evidence) for part in parts])
-        shares = np.array([part.scores[list(evidence)].max() for part in parts])
-        whole = self.standing(question)
-        named = self.references.named(question)
-        given = set(evidence)
+        whole, given = self.standing(question), list(evidence)
+        if not given:
+            return dict.fromkeys(COVERAGE, 0.0) | {"better_elsewhere": 1.0}
         return {
-            "best_for_question": _reciprocal(whole, evidence),
-            "score_for_question": float(whole[list(evidence)].max()),
-            "better_elsewhere": float(np.delete(whole, list(evidence)).max(initial=0.0)),
-            "worst_part_rank": float(ranks.min()),
-            "worst_part_score": float(shares.min()),
-            "mean_part_rank": float(ranks.mean()),
-            "mean_part_score": float(shares.mean()),
-            "parts_led": float((ranks >= 0.5).mean()),
-            "parts_won": float((ranks == 1.0).mean()),
-            "part_terms": min(self._part_terms(part, evidence) for part in parts),
-            "figure_gap_here": self.figure_gap(question, evidence),
-            "documents_missing": _missing(self.named_sources(question), given),
-            "provisions_missing": _missing([held for held, _ in named.provisions], given),
+            "best_for_question": _reciprocal(whole, given),
+            "score_for_question": float(whole[given].max()),
+            "better_elsewhere": float(np.delete(whole, given).max(initial=0.0)),
+            "worst_part_score": min(float(p.scores[given].max()) for p in self.parts(question)),
+            "figure_gap_here": self.figure_gap(question, given),
         }
-
-    def _part_terms(self, part: Part, evidence: Sequence[int]) -> float:
-        weights = self.weights(part.text)
-        return max(1 - _lacking(weights, self.held(i)) for i in evidence)
 
 
 def _idf(df: int, count: int) -> float:
@@ -378,10 +362,6 @@ def _reciprocal(scores: Floats, evidence: Sequence[int]) -> float:
     """Return 1 / rank of the best of ``evidence``; 0 if none of it has a score."""
     best = scores[list(evidence)].max()
     return float(1 / (1 + (scores > best).sum())) if best > 0 else 0.0
-
-
-def _missing(groups: Sequence[Sequence[int]], given: set[int]) -> float:
-    return sum(given.isdisjoint(group) for group in groups) / len(groups) if groups else 0.0
 
 
 def _stems(text: str) -> frozenset[str]:

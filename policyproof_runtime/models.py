@@ -159,19 +159,27 @@ def installed_model(model: Model) -> Path:
 def place_model(model: Model, fetch: Callable[[ModelFile, Path], None]) -> None:
     """Fill the folder of ``model``: ``fetch`` writes each file to a path; all appear or none."""
     target = model_folder(model)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".tmp-", dir=target.parent) as temporary:
-        folder = Path(temporary) / "model"
-        for file in model.files:
-            place = folder / file.name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            fetch(file, place)
-            _verify(model, file, place)
-        try:
-            folder.rename(target)
-        except OSError:
-            if not target.is_dir():  # else another command placed it meanwhile
-                raise
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".tmp-", dir=target.parent) as temporary:
+            folder = Path(temporary) / "model"
+            for file in model.files:
+                place = folder / file.name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                fetch(file, place)
+                _verify(model, file, place)
+            try:
+                folder.rename(target)
+            except OSError:
+                if not target.is_dir():  # else another command placed it meanwhile
+                    raise
+    except OSError as error:
+        raise ModelError(
+            f"the files of the model {model.id} cannot be kept in {target.parent}",
+            expected="a folder that can be written to, with room",
+            found=str(error),
+            action="mend it, or name another folder in POLICYPROOF_MODELS",
+        ) from error
 
 
 def _verify(model: Model, file: ModelFile, path: Path) -> None:

@@ -182,7 +182,8 @@ def ref_name(corpus: str, name: str) -> str:
 def decode(data: bytes, digest: Digest) -> pa.Table:
     """Read the Parquet bytes of the object ``digest``; raises StoreError if they are none."""
     try:
-        return pq.ParquetFile(pa.BufferReader(data)).read()
+        # A thread of the pool that lets go of a buffer while Python ends would abort the process.
+        return pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise StoreError(f"object {digest} is not a Parquet file: {error}") from error
 

@@ -55,8 +55,8 @@ KINDS = (
     ),
     _kind(
         "sum of money",
-        r"\b(?:what|which|how (?:high|much)) [^?]{0,30}"
-        r"(?:fee|price|fines?|euro|paid|costs?|ceiling|amount|allowance|stipend|salary|budget|bonus)\b"
+        r"\b(?:what|which|how (?:high|much)) [^?]{0,50}"
+        r"\b(?:fee|price|fines?|euro|paid|costs?|ceiling|amount|allowance|stipend|salary|budget|bonus)\b"
         r"|\bhow much money\b|\bwhat (?:do|can|may|will) (?:I|we) (?:get|pay|spend|claim)\b",
         r"\b(?:EUR|USD|GBP|CHF)\b|[$€£]\s?\d",
     ),

@@ -24,7 +24,7 @@ SCHEMA = pa.schema(
     ]
 )
 #: A passage's own label is a provision's, a heading above it a container's.
-KINDS = ("provision", "container", "document", "definition", "citation")
+KINDS = ("provision", "container", "document", "definition", "citation", "code")
 
 # "Article 26 — …", "ANNEX III — …", "GOVERN 1.1: …", "1.2.3 Risk", "Appendix B: …"
 _MARKER = re.compile(r"(?:([A-Za-z]+)\s+)?(\d+(?:\.\d+)*[a-z]?|[IVXLC]+|[A-Z])(?=[\s.:—–-]|$)")
@@ -32,14 +32,26 @@ _MARKER = re.compile(r"(?:([A-Za-z]+)\s+)?(\d+(?:\.\d+)*[a-z]?|[IVXLC]+|[A-Z])(?
 _WORD = re.compile(r"(?:\d+(?:\.\d+)*\.? )?([A-Za-z]+)")
 _NUMBER = r"(?:\d+(?:\.\d+)*[a-z]?\b|[ivxlc]+\b|[a-z]\b)"
 _ITEM = rf"{_NUMBER}(?:\s?\((?:\d+|[a-z]+)\))*"
-_LIST = re.compile(rf"\.?\s*({_ITEM}(?:\s*(?:,\s*and|,|and|or|to|-|–|&|/)\s*{_ITEM})*)")
+_LIST = re.compile(rf"\.?\s*\(?({_ITEM}(?:\s*(?:,\s*and|,|and|or|to|-|–|&|/)\s*{_ITEM})*)")
 _PART = re.compile(rf"({_NUMBER})((?:\s?\((?:\d+|[a-z]+)\))*)(\s*(?:to|-|–)\s*(?=\d))?")
 _POINT = re.compile(r"[\s,]*(?:point|paragraph|item|§)s?\s*\(?(\d+|[a-z])\)?(?![a-z])")
+# "point 4 of Annex III", "paragraphs 1 and 2 of Article 5"; and "Annex III 5b" for point 5(b).
+_POINT_OF = re.compile(r"(?:point|paragraph|item)s?\s*\(?(\d+|[a-z])\)?\s+of\s+$")
+_RUN_ON = re.compile(r"\s+(\d+)\s?\(?([a-z])\)?(?!\w)")
+# What an entry of a list is known by: "GV-1.1-001".
+_CODE = re.compile(r"\b[A-Z]{1,5}-\d[\d.]*(?:-\d+)+\b")
 # Numbered headings without a word of their own are called sections, whatever the document.
 _SECTION = ("section", "sec", "clause", "paragraph", "part", "§")
 # "Article 16 of Directive 2014/90/EU" is another document's.
 _ELSEWHERE = re.compile(
     r"[\s\w(),;]{0,40}?\bof (?:Directive|Regulation|Decision|the (?:Charter|Treaty))\b"
+)
+# "Article 26 of the GDPR", "Article 7 of the Data Act": so is a provision of a source with a name,
+# unless it is a document of the corpus. One capitalised word, such as Act, is no name.
+_OF_NAMED = re.compile(
+    r"\b([A-Za-z]+\.?\s\(?(?:\d[\d.]*|[IVXLC]+)\)?(?:\s?\(\w+\))*)\s+of\s+(?:the\s+)?"
+    r"((?:[A-Z][A-Z]+\b|[A-Z][\w’'-]*\s+(?:(?:on|of|for|and|the)\s+)*(?:\([A-Z]+\)\s+)?(?:[A-Z]|\d+/))"
+    r"[\w/’'-]*(?:\s+(?:[A-Z]|\d+/)[\w/’'-]*)*)"
 )
 _LONGEST_RANGE = 30
 _LETTERS = re.compile(r"[^\W_]+")
@@ -95,10 +107,15 @@ class Grammar:
         for match in self._word.finditer(low):
             listed = _LIST.match(low, match.end())
             if listed and not _ELSEWHERE.match(text, listed.end()):
-                found += self._listed(self._forms[match[1]], listed[1], low, listed.end())
+                mentions = self._listed(self._forms[match[1]], listed[1])
+                if mentions:
+                    last = mentions[-1]
+                    points = _points_beside(low, match.start(), listed.end())
+                    mentions[-1] = Mention(last.name, (*last.points, *points))
+                found += mentions
         return found
 
-    def _listed(self, word: str, items: str, text: str, end: int) -> list[Mention]:
+    def _listed(self, word: str, items: str) -> list[Mention]:
         found: list[Mention] = []
         begin = None
         for number, points, ranged in _PART.findall(items):
@@ -107,14 +124,26 @@ class Grammar:
                 found += self._known(word, map(str, range(int(begin) + 1, last)), ())
             found += self._known(word, [number], tuple(re.findall(r"\w+", points)))
             begin = number if ranged and number.isdigit() else None
-        if found and (point := _POINT.match(text, end)):
-            found[-1] = Mention(found[-1].name, (*found[-1].points, point[1]))
         return found
 
     def _known(self, word: str, numbers: Iterable[str], points: tuple[str, ...]) -> list[Mention]:
         names = [f"{word} {number}".strip() for number in numbers]
+        if word in _SECTION:  # where some headings have the word, others may do without
+            names += [name.removeprefix(f"{word} ") for name in names]
         names = [self._alias.get(name, name) for name in names]
         return [Mention(name, points) for name in names if name in self._names]
+
+
+def _points_beside(text: str, start: int, end: int) -> tuple[str, ...]:
+    """Return the points that ``text`` gives around a name: "point 4 of …", "…, point 4", "… 4b"."""
+    for found in (
+        _POINT_OF.search(text, 0, start),
+        _POINT.match(text, end),
+        _RUN_ON.match(text, end),
+    ):
+        if found:
+            return found.groups()
+    return ()
 
 
 def _roman(number: int) -> str:
@@ -196,6 +225,8 @@ def find_references(
             add("document", document, " ".join(contract_terms(name)), i)
         for term in defined_terms(texts[i]):
             add("definition", document, term, i)
+        for code in _CODE.findall(texts[i]):
+            add("code", document, code, i)
     provisions: dict[str, list[str]] = {document: [] for document in documents}
     for kind, document, name in rows:
         if kind == "provision":
@@ -226,8 +257,9 @@ def _term(text: str) -> str:
 class Named:
     """What a question names, as positions of passages.
 
-    ``documents`` has the passages of each document, ``provisions`` those of each provision with
-    its points, ``containers`` all below a heading, ``definitions`` those that define a term.
+    ``documents`` has the passages of each document, ``provisions`` those of each provision or coded
+    entry with its points, ``containers`` all below a heading, ``definitions`` those that define a
+    term.
     """
 
     documents: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -262,14 +294,31 @@ class References:
     def named(self, question: str) -> Named:
         """Return what ``question`` names."""
         documents = self._documents(question)
-        provisions, containers = [], []
-        for mention in self._grammar.mentions(question):
+        provisions: list[tuple[Sequence[int], tuple[str, ...]]] = []
+        containers: list[Sequence[int]] = []
+        for code in _CODE.findall(question.upper()):
+            provisions += [(held, ()) for held in self._places("code", code, documents)]
+        for mention in self._grammar.mentions(self._own(question)):
             for passages in self._places("provision", mention.name, documents):
                 provisions.append((passages, mention.points))
             containers += self._places("container", mention.name, documents)
         for match in self._word.finditer(question):
             containers += self._places("container", match[0].lower(), documents)
         return Named(documents, provisions, containers, self._definitions(question, documents))
+
+    def foreign(self, question: str) -> list[str]:
+        """Return the provisions that ``question`` names of sources that are not documents here."""
+        named = _OF_NAMED.finditer(question)
+        return [m[0] for m in named if not self._documents(m[2]) and not self._is_provision(m[2])]
+
+    def _is_provision(self, name: str) -> bool:
+        return bool(self._grammar.mentions(name))
+
+    def _own(self, question: str) -> str:
+        """Return ``question`` without foreign provisions, and own ones without their source."""
+        for name in self.foreign(question):
+            question = question.replace(name, " ")
+        return _OF_NAMED.sub(lambda m: m[0] if self._is_provision(m[2]) else f"{m[1]} ", question)
 
     def _places(
         self, kind: str, name: str, documents: Mapping[str, Sequence[int]]
@@ -325,6 +374,8 @@ class References:
             return []
         found: dict[int, None] = {}
         for match in _CUE.finditer(question):
+            if match[0].lower().startswith("and") and not found:
+                continue  # "obligations of X and Y" asks for no definition of Y
             name = self._defined(contract_terms(match[1]))
             places = self._by["definition"].get(name, {})
             chosen = {d: p for d, p in places.items() if d in documents} or places

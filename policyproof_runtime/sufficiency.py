@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from policyproof_runtime.errors import ReleaseError
-from policyproof_runtime.features import COVERAGE, CUE_CODES, SCOPE, Cues, Reader
-from policyproof_runtime.parts import asked_parts, wanted_figure
+from policyproof_runtime.features import COVERAGE, CUE_CODES, FIGURES_IN, SCOPE, Cues, Reader
+from policyproof_runtime.parts import wanted_figure
+from policyproof_runtime.terms import content_terms
 
 OUTSIDE_CORPUS = "outside_controlled_corpus"
 INCOMPLETE = "incomplete_evidence_set"
@@ -156,6 +157,9 @@ class Gate:
     def reach(self, reader: Reader, question: str) -> Reach:
         """Return whether the corpus of ``reader`` can settle ``question``.
 
+        It cannot settle one without a content word, nor one about a provision of another source
+        that names nothing of its own.
+
         Raises ReleaseError if the gate compares meaning and the release has no dense model.
         """
         features, kinds = reader.scope(question), {}
@@ -166,7 +170,9 @@ class Gate:
                 )
             kinds = self.likeness.shares(reader.meaning.kin(question))
             features[LIKE_DECLINED] = 1 - kinds.pop(ANSWER)
-        return Reach(self.scope.probability(features), features, kinds)
+        foreign = reader.references.foreign(question) and not features["names_corpus"]
+        settled = content_terms(question) and not foreign
+        return Reach(self.scope.probability(features) if settled else 0.0, features, kinds)
 
     def assess(self, reader: Reader, question: str, evidence: Sequence[int]) -> Assessment:
         """Assess ``evidence``, positions of passages, for ``question``."""
@@ -195,25 +201,27 @@ def out_of_scope(
     reader: Reader, question: str, reach: Reach
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return why the corpus cannot settle ``question``: reason codes, and what is missing."""
+    if not content_terms(question):
+        return (OUTSIDE_CORPUS,), ("a question that says what it is about",)
     codes = [code for code in CUE_CODES if reach.features[code]]
     named = [
         *reader.unknown_provisions(question),
         *reader.other_sources(question),
         *reader.unknown_names(question),
     ]
-    missing = list(dict.fromkeys(named))
+    missing = [name for name in named if not any(name != n and name in n for n in named)]
     if named and OUTSIDE_CORPUS not in codes:
         codes.append(OUTSIDE_CORPUS)
     if reach.features["figure_gap"]:
         codes.append(INCOMPLETE)
-        missing += [
-            f"a {wanted[0]}: {part}"
-            for part in asked_parts(question)
-            if (wanted := wanted_figure(part))
-        ]
+        found = reader.top(reader.scores(question), FIGURES_IN)
+        for part in reader.figure_gaps(question, found):
+            if wanted := wanted_figure(part):
+                missing.append(f"a {wanted[0]}: {part}")
     if not codes:
         codes = [max(sorted(reach.kinds), key=reach.kinds.__getitem__, default=OUTSIDE_CORPUS)]
-        missing = [f"a passage on {', '.join(reader.uncovered(question)) or 'this question'}"]
+        unknown = ", ".join(reader.unknown_terms(question))
+        missing = [f"a passage on {unknown}" if unknown else f"a passage that answers: {question}"]
     missing = [*(_MISSING[code] for code in codes if code in _MISSING and not named), *missing]
     return tuple(codes), tuple(dict.fromkeys(missing))
 

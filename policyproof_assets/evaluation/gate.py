@@ -23,7 +23,7 @@ from policyproof_assets.evaluation.calibration import (
     rate,
 )
 from policyproof_assets.evaluation.cases import Case
-from policyproof_runtime.features import COVERAGE, SCOPE, Reader
+from policyproof_runtime.features import AGAINST, COVERAGE, SCOPE, Reader
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.sufficiency import (
     ANSWER,
@@ -88,12 +88,14 @@ def train_gate(
         likeness, declined = _fit_likeness(asked, times)
         scope_x, scope_names = np.column_stack([scope_x, declined]), (*SCOPE, LIKE_DECLINED)
     meant = times == times.max()
+    scope_x = _readable(scope_x, scope_y, scope_names, times)
     reach = _unseen(scope_x, scope_y, times=times)
     reach_of = dict(zip((q.id for q in questions), reach.tolist(), strict=False))
     shown = [c for c in cases if c.split == "development"]
     checked = [c for c in cases if c.split == "validation"]
     x, y, weights = _evidence(reader, shown, reach_of)
     checked_x, checked_y, checked_weights = _evidence(reader, checked, reach_of)
+    x = _readable(x, y, (*COVERAGE, WITHIN_REACH), weights)
     coverage = _fit(x, y, (*COVERAGE, WITHIN_REACH), weights)
     unseen = _unseen(x, y, [c.query_id for c in shown], weights)
     given = np.concatenate([unseen, _model().fit(x, y, weights).predict_proba(checked_x)[:, 1]])
@@ -225,6 +227,20 @@ def surface_score(cases: Sequence[Case], passages: Passages, bound: float) -> fl
 
 def _matrix(rows: Iterable[Mapping[str, float]], names: Sequence[str]) -> Floats:
     return np.array([[row[name] for name in names] for row in rows])
+
+
+def _readable(x: Floats, y: Bools, names: Sequence[str], times: Floats) -> Floats:
+    """Return ``x`` with 0 in the columns that would weigh the other way than they read.
+
+    Columns are given up one at a time, the one first that moves the result most; their weight is 0.
+    """
+    signs = np.array([-1 if name in {*AGAINST, LIKE_DECLINED} else 1 for name in names])
+    x = x.copy()
+    while True:
+        moves = signs * _model().fit(x, y, times).coef_[0] * x.std(axis=0)
+        if moves.min() >= 0:
+            return x
+        x[:, moves.argmin()] = 0
 
 
 def _model(strength: float = 5.0, tol: float = 1e-8) -> LogisticRegression:
