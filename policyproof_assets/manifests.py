@@ -167,7 +167,7 @@ def load_yaml(path: Path, kind: Any) -> Any:
         return TypeAdapter(kind).validate_python(data)
     except FileNotFoundError:
         raise ManifestError(f"no file at {path}", action="check the path") from None
-    except (yaml.YAMLError, ValidationError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, ValidationError) as error:
         raise ManifestError(f"{path} is not valid: {error}") from error
 
 

@@ -8,7 +8,7 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from policyproof_assets.errors import ManifestError
-from policyproof_assets.manifests import Record, load_yaml
+from policyproof_assets.manifests import Record, Text, load_yaml
 
 ReasonCode = Literal[
     "outside_controlled_corpus",
@@ -52,7 +52,7 @@ class Question(Record):
     parts: tuple[Part, ...] = ()
     provisions: tuple[str, ...] = ()
     reason_codes: tuple[ReasonCode, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[Text, ...] = ()
     tempting: tuple[str, ...] = ()
 
     @property

@@ -13,12 +13,12 @@ from itertools import chain, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, ValidationError, model_validator
 
 from policyproof_assets.errors import ManifestError
 from policyproof_assets.evaluation.benchmarks import Question, ReasonCode
 from policyproof_assets.evaluation.splits import Item, assign_splits, leakage_components
-from policyproof_assets.manifests import Record, load_yaml
+from policyproof_assets.manifests import Record, Text, load_yaml
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.passages import Passages
 
@@ -49,14 +49,16 @@ class Construction(Record):
 class Label(Record):
     """Whether evidence suffices; if not, ``reason_codes`` and ``missing`` say why."""
 
-    sufficient: bool
+    sufficient: StrictBool
     reason_codes: tuple[ReasonCode, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[Text, ...] = ()
 
     @model_validator(mode="after")
     def _says_why(self) -> Self:
-        if self.sufficient == bool(self.reason_codes and self.missing):
+        if not self.sufficient and not (self.reason_codes and self.missing):
             raise ValueError("insufficient evidence needs a reason code and what is missing")
+        if self.sufficient and (self.reason_codes or self.missing):
+            raise ValueError("sufficient evidence has no reason code and nothing missing")
         return self
 
 
@@ -109,22 +111,73 @@ class Case(Label):
 
 
 def load_cases_manifest(path: Path) -> CasesManifest:
-    """Read a cases manifest; raises ManifestError that names the file and the fault."""
-    manifest = load_yaml(path, CasesManifest)
+    """Read a cases manifest; raises ManifestError that names the file and the fault.
+
+    An id, the text of a question in whatever case and spacing, and the gold label of a case may
+    each be there once, in all the files together.
+    """
+    manifest: CasesManifest = load_yaml(path, CasesManifest)
     beside = {
         "questions": manifest.questions + _lines(path.with_suffix(".questions.jsonl"), Question),
         "held_out": manifest.held_out + _lines(path.with_suffix(".held_out.jsonl"), Question),
         "gold": manifest.gold + _lines(path.with_suffix(".gold.jsonl"), Gold),
     }
-    return manifest.model_copy(update=beside)
+    whole = manifest.model_copy(update=beside)
+    asked = (*whole.questions, *whole.held_out)
+    _check_once(path, "question id", (q.id for q in asked))
+    _check_once(path, "question text", (" ".join(q.question.lower().split()) for q in asked))
+    _check_once(path, "gold label of case", (label.case for label in whole.gold))
+    return whole
+
+
+def _check_once(path: Path, what: str, values: Iterable[str]) -> None:
+    twice = [value for value, n in Counter(values).items() if n > 1]
+    if twice:
+        raise ManifestError(
+            f"{path} and the files beside it: {what} more than once",
+            expected="each once",
+            found=", ".join(twice),
+            action="remove or rename all but one",
+        )
 
 
 def _lines(path: Path, row: type[_Row]) -> tuple[_Row, ...]:
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    lines = read_lines(path) if path.exists() else []
+    return tuple(parse_line(path, number, line, row) for number, line in enumerate(lines, 1))
+
+
+def read_lines(path: Path, encoding: str = "utf-8") -> list[str]:
+    """Return the lines of a file, which end in a line feed and nothing else.
+
+    Raises ManifestError if it cannot be read, or names the line that is no UTF-8.
+    """
     try:
-        return tuple(row.model_validate_json(line) for line in lines)
-    except ValueError as error:
-        raise ManifestError(f"{path} is not valid: {error}") from error
+        text = path.read_bytes().decode(encoding)
+    except OSError as error:
+        raise ManifestError(f"cannot read {path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ManifestError(f"{path}, line {line}: not valid UTF-8") from error
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def parse_line(path: Path, number: int, line: str, row: type[_Row]) -> _Row:
+    """Return a JSON line as ``row``; raises ManifestError that names the line and its faults."""
+    where = f"{path}, line {number}"
+    if not line.strip():
+        raise ManifestError(f"{where}: a blank line", action="remove it")
+    if line.startswith("\ufeff"):
+        raise ManifestError(f"{where}: a byte order mark", action="save the file as plain UTF-8")
+    try:
+        return row.model_validate_json(line)
+    except ValidationError as error:
+        faults = "; ".join(map(_fault, error.errors()))
+        raise ManifestError(f"{where} is not valid: {faults}") from error
+
+
+def _fault(item: Mapping[str, Any]) -> str:
+    message = item["msg"].removeprefix("Value error, ")
+    return ": ".join(filter(None, [".".join(map(str, item["loc"])), message]))
 
 
 def split_three_ways(
@@ -158,10 +211,21 @@ class CaseBuilder:
     rank: Rank
 
     def build(self) -> tuple[Case, ...]:
-        """Return every case, sorted by id; raises ManifestError if one breaks a rule."""
+        """Return every case, sorted by id.
+
+        Raises ManifestError if one breaks a rule, or for a gold label of none of them.
+        """
         asked = (*self.questions, *filter(self._is_owned, self.manifest.questions))
         made = [case for question in asked for case in self._of(question)]
         gold = {label.case: label for label in self.manifest.gold}
+        unknown = sorted(gold.keys() - {case.blind_name for case in made})
+        if unknown:
+            raise ManifestError(
+                "gold labels of cases that do not exist",
+                expected=f"blind names among {len(made)} cases",
+                found=", ".join(unknown),
+                action="remove them; a question that changed needs new labels",
+            )
         made.sort(key=lambda case: case.id)
         cases = tuple(case.labelled(gold.get(case.blind_name)) for case in made)
         check_cases(cases, self.source_of)

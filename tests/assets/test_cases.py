@@ -148,12 +148,92 @@ def test_questions_beside_the_manifest_are_read_and_a_faulty_line_is_named(tmp_p
     asked = {"id": "d", "question": "News?", "behaviour": "abstain"}
     asked |= {"reason_codes": ["current_information_required"], "missing": ["news"]}
     (tmp_path / "small.questions.jsonl").write_text(json.dumps(asked))
-    (tmp_path / "small.held_out.jsonl").write_text(json.dumps(asked | {"id": "h"}))
+    held_out = asked | {"id": "h", "question": "Other news?"}
+    (tmp_path / "small.held_out.jsonl").write_text(json.dumps(held_out))
     manifest = load_cases_manifest(path)
     assert [q.id for q in (*manifest.questions, *manifest.held_out)] == ["d", "h"]
     (tmp_path / "small.held_out.jsonl").write_text(json.dumps(asked | {"missing": []}))
-    with pytest.raises(ManifestError, match=r"small\.held_out\.jsonl is not valid"):
+    with pytest.raises(ManifestError, match=r"small\.held_out\.jsonl, line 1 is not valid"):
         load_cases_manifest(path)
+
+
+NEWS = {"id": "d", "question": "Any News?", "behaviour": "abstain"}
+NEWS |= {"reason_codes": ["current_information_required"], "missing": ["news"]}
+GOLD = {"case": "0123456789ab", "sufficient": True}
+
+
+def written(folder: Path, yaml=(), **beside) -> Path:
+    """Write a cases manifest, and rows or bytes of the files beside it; return its path."""
+    path = folder / "small.yaml"
+    path.write_text(json.dumps({"construction": RULES, "questions": yaml}))
+    for name, rows in beside.items():
+        data = rows if isinstance(rows, bytes) else "\n".join(map(json.dumps, rows)).encode()
+        (folder / f"small.{name}.jsonl").write_bytes(data)
+    return path
+
+
+SAME_ID = NEWS | {"question": "Other news?"}
+SAME_TEXT = NEWS | {"id": "e", "question": " any\tnews? "}
+
+
+@pytest.mark.parametrize(
+    ("files", "fault"),
+    [
+        ({"yaml": [NEWS], "questions": [SAME_ID]}, "question id"),
+        ({"yaml": [NEWS], "held_out": [SAME_ID]}, "question id"),
+        ({"questions": [NEWS], "held_out": [SAME_ID]}, "question id"),
+        ({"questions": [NEWS, SAME_TEXT]}, "question text"),
+        ({"held_out": [NEWS, SAME_TEXT]}, "question text"),
+        ({"questions": [NEWS], "held_out": [SAME_TEXT]}, "question text"),
+        ({"gold": [GOLD, GOLD]}, "gold label of case"),
+    ],
+)
+def test_what_a_manifest_says_twice_is_refused(tmp_path, files, fault):
+    with pytest.raises(ManifestError, match=f"{fault} more than once"):
+        load_cases_manifest(written(tmp_path, **files))
+
+
+LINE = json.dumps(NEWS).encode()
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        (LINE + b"\n{bad\n", "line 2 is not valid: Invalid JSON"),
+        (LINE + b"\n\n", "line 2: a blank line"),
+        (b"\xef\xbb\xbf" + LINE, "line 1: a byte order mark"),
+        (LINE + b'\n{"id": "\xe4"}', "line 2: not valid UTF-8"),
+        (json.dumps(NEWS | {"missing": [" "]}).encode(), r"line 1 is not valid: missing\.0"),
+    ],
+)
+def test_a_faulty_line_beside_a_manifest_is_named(tmp_path, lines, fault):
+    with pytest.raises(ManifestError, match=rf"small\.questions\.jsonl, {fault}") as caught:
+        load_cases_manifest(written(tmp_path, questions=lines))
+    assert "pydantic" not in str(caught.value)
+
+
+def test_a_folder_in_place_of_a_file_beside_a_manifest_is_refused(tmp_path):
+    path = written(tmp_path)
+    (tmp_path / "small.gold.jsonl").mkdir()
+    with pytest.raises(ManifestError, match=r"cannot read .*small\.gold\.jsonl"):
+        load_cases_manifest(path)
+
+
+def test_a_line_separator_within_a_question_ends_no_line(tmp_path):
+    asked = json.dumps(NEWS | {"question": "Any\u2028news?"}, ensure_ascii=False) + "\n"
+    [found] = load_cases_manifest(written(tmp_path, questions=asked.encode())).questions
+    assert found.question == "Any\u2028news?"
+
+
+def test_a_gold_label_of_a_case_that_does_not_exist_is_named():
+    with pytest.raises(ManifestError, match="0123456789ab"):
+        built(question("q", "a-1"), gold=[GOLD])
+
+
+@pytest.mark.parametrize("extra", [{"missing": ["a"]}, {"reason_codes": ["conflicting_evidence"]}])
+def test_sufficient_evidence_says_nothing_is_missing(extra):
+    with pytest.raises(ValidationError, match="nothing missing"):
+        case("x", "test", "a-1", **extra)
 
 
 def test_a_cost_is_weighed_by_the_share_of_questions_that_nothing_answers():
@@ -164,5 +244,8 @@ def test_a_cost_is_weighed_by_the_share_of_questions_that_nothing_answers():
 def test_a_faulty_manifest_is_named(tmp_path):
     path = tmp_path / "c.yaml"
     path.write_text("construction: {depth: 0}", encoding="utf-8")
+    with pytest.raises(ManifestError, match=r"c\.yaml"):
+        load_cases_manifest(path)
+    path.write_bytes(b"# \xe4")
     with pytest.raises(ManifestError, match=r"c\.yaml"):
         load_cases_manifest(path)
