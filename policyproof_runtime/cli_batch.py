@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -44,21 +45,60 @@ def run(source: str, target: str | None, answer: Answering, to_rows: ToRows) -> 
     that names the line.
     """
     place = "stdin" if source == STREAM else source
-    folder = Path(target or STREAM).parent
-    if not folder.is_dir():
-        raise QueryError(f"cannot write {target}: there is no folder {folder}")
-    results = [_answered(question, place, answer) for question in _questions(source, place)]
+    if target not in {None, STREAM}:
+        check_target(Path(str(target)))
+    questions = list(_questions(source, place))
+    results = [_answered(question, place, answer) for question in questions]
     if _is_csv(target):
         data = _csv_of([row for result in results for row in to_rows(result)])
     else:
         data = "".join(json.dumps(result, ensure_ascii=False) + "\n" for result in results)
     if target in {None, STREAM}:
-        sys.stdout.buffer.write(data.encode())
-        sys.stdout.flush()
+        _write_stdout(data.encode())
     else:
-        with durable(Path(str(target)).absolute()) as file:
-            file.write(data.encode())
+        write_file(Path(str(target)), data.encode())
     return len(results)
+
+
+def check_target(path: Path) -> None:
+    """Raise QueryError if ``path``, or what it links to, is a folder or lies in none."""
+    folder = (_real(path) if path.is_symlink() else path).parent
+    if path.is_dir():
+        raise QueryError(f"cannot write {path}: it is a folder")
+    if not path.exists() and not folder.is_dir():
+        raise QueryError(f"cannot write {path}: there is no folder {folder}")
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file in one step; through a link, and into a pipe or device rather than over it.
+
+    Raises QueryError as `check_target`, or StoreError.
+    """
+    check_target(path)
+    if path.exists() and not path.is_file():
+        try:
+            path.write_bytes(data)
+        except OSError as error:
+            raise QueryError(f"cannot write {path}: {error.strerror or error}") from error
+        return
+    with durable(_real(path)) as file:
+        file.write(data)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _write_stdout(data: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # the reader has had enough; click ends without a word
+    except OSError as error:
+        # Else Python would try to write what is left once more when it ends, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise QueryError(f"cannot write to stdout: {error.strerror or error}") from error
 
 
 def _questions(source: str, place: str) -> Iterator[Question]:
@@ -76,6 +116,8 @@ def _questions(source: str, place: str) -> Iterator[Question]:
             raise QueryError(f"{place}, line {line}: 'question' must be text", found=question)
         if not isinstance(name, str | int) or isinstance(name, bool):
             raise QueryError(f"{place}, line {line}: 'id' must be text or a number", found=name)
+        if isinstance(name, str) and any("\ud800" <= character <= "\udfff" for character in name):
+            raise QueryError(f"{place}, line {line}: 'id' is no valid text", found=ascii(name))
         yield Question(line, name, question, value)
 
 

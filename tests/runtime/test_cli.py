@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+import os
 import pkgutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -157,6 +159,59 @@ def test_a_batch_needs_a_folder_to_write_to(run):
     result = run("ask", "--batch", "-", "--out", "nowhere/out.jsonl", stdin="")
     assert result.exit_code == 1
     assert "there is no folder nowhere" in result.stderr
+
+
+LINES = "\n".join(json.dumps(question) for question in QUESTIONS)
+
+
+def test_a_batch_is_written_through_a_link(run):
+    Path("there").mkdir()
+    Path("there/out.jsonl").write_text("old")
+    for name in ("out", "new"):
+        Path(name).symlink_to(f"there/{name}.jsonl")
+        assert run("ask", "--batch", "-", "--out", name, stdin=LINES).exit_code == 0
+        assert Path(name).is_symlink()
+        assert len(Path(f"there/{name}.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_batch_is_written_into_a_pipe_not_over_it(run):
+    os.mkfifo("pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append(Path("pipe").read_text()), daemon=True)
+    reader.start()
+    assert run("ask", "--batch", "-", "--out", "pipe", stdin=LINES).exit_code == 0
+    assert Path("pipe").is_fifo()
+    reader.join(10)
+    assert len(read[0].splitlines()) == 2
+
+
+@pytest.mark.parametrize("name", ["store", "link"])
+def test_a_batch_cannot_take_the_place_of_a_folder(run, name):
+    Path("link").symlink_to("store")
+    result = run("ask", "--batch", "-", "--out", name, stdin="{bad")
+    assert result.exit_code == 1
+    assert f"cannot write {name}: it is a folder" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_behind_stdout_is_said_plainly(run):  # noqa: ARG001 its store and folder
+    Path("in.jsonl").write_text(LINES)
+    command = [sys.executable, "-m", "policyproof_runtime.cli", "ask", "--batch", "in.jsonl"]
+    environment = os.environ | {"PYTHONPATH": str(Path(policyproof_runtime.__file__).parents[1])}
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: cannot write to stdout: No space left")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_id_that_is_no_text_is_refused_before_a_question_is_answered(run, monkeypatch):
+    monkeypatch.setattr("policyproof_runtime.cli_batch._answered", pytest.fail)
+    result = run("ask", "--batch", "-", stdin='{"question": "x"}\n{"id": "\\ud800"}')
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "stdin, line 2: 'id' is no valid text" in result.stderr
 
 
 def test_an_empty_batch_gives_an_empty_file(run):
