@@ -64,9 +64,12 @@ def export_command(folder: Path, first: int | None, corpus: str | None, store: s
     loaded = _load(corpus, store)
     annotation = pipeline("evaluation.annotation")
     batch = annotation.export_batch(annotation.released_cases(loaded), loaded.passages)[:first]
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise QueryError(f"cannot make the folder {folder}: {error.strerror or error}") from error
     _write(folder / "batch.jsonl", batch)
-    (folder / "batch.html").write_text(annotation.printable_page(batch), encoding="utf-8")
+    cli_batch.write_file(folder / "batch.html", annotation.printable_page(batch).encode())
     note(f"{len(batch)} cases: {folder / 'batch.jsonl'}, {folder / 'batch.html'}")
 
 
@@ -90,7 +93,8 @@ def import_command(
     """
     annotation = pipeline("evaluation.annotation")
     cases = annotation.released_cases(_load(corpus, store))
-    files = [annotation.read_labels(path, cases, annotation.Submission) for path in submissions]
+    cli_batch.check_target(out)
+    files = annotation.read_submissions(submissions, cases)
     for pair in annotation.agreements(files):
         click.echo(json.dumps(pair, ensure_ascii=False))
     decided = annotation.read_labels(decisions, cases, annotation.Gold) if decisions else []
@@ -106,4 +110,4 @@ def _load(corpus: str | None, store: str | None) -> Corpus:
 
 def _write(path: Path, rows: list[dict[str, object]]) -> None:
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    path.write_text("".join(lines), encoding="utf-8")
+    cli_batch.write_file(path, "".join(lines).encode())

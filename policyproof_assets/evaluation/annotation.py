@@ -4,19 +4,18 @@ Annotators see a question and its passages and nothing of how the case was built
 a case independently; where they disagree somebody adjudicates. Only then is a label gold.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from html import escape
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import Field
 from sklearn.metrics import accuracy_score, cohen_kappa_score
 
 from policyproof_assets.errors import ManifestError
-from policyproof_assets.evaluation.cases import Case, Gold
+from policyproof_assets.evaluation.cases import Case, Gold, parse_line, read_lines
+from policyproof_assets.manifests import Text
 from policyproof_runtime.corpus import Corpus
 from policyproof_runtime.passages import Passages
 
@@ -27,7 +26,7 @@ AnyLabel = TypeVar("AnyLabel", bound=Gold)
 class Submission(Gold):
     """What one annotator says of one case."""
 
-    annotator: str = Field(min_length=1)
+    annotator: Text
 
 
 def released_cases(corpus: Corpus) -> list[Case]:
@@ -84,19 +83,17 @@ def printable_page(batch: Iterable[Blind]) -> str:
 def read_labels(path: Path, cases: Iterable[Case], kind: type[AnyLabel]) -> list[AnyLabel]:
     """Read JSON lines of ``kind``, a Submission or the Gold label of an adjudicator.
 
-    Raises ManifestError that names the line: not valid, an unknown case, or a case that the same
-    person labels twice.
+    A byte order mark and blank lines are left out. Raises ManifestError that names the line: not
+    valid, an unknown case, or a case that the same person labels twice.
     """
     open_cases: dict[str, set[str]] = defaultdict(lambda: {case.blind_name for case in cases})
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_lines(path, "utf-8-sig"), 1):
         if not line.strip():
             continue
+        said = parse_line(path, number, line, kind)
         try:
-            said = kind.model_validate(json.loads(line))
             open_cases[getattr(said, "annotator", "")].remove(said.case)
-        except ValueError as error:
-            raise ManifestError(f"{path}, line {number}: {error}") from error
         except KeyError:
             raise ManifestError(
                 f"{path}, line {number}: one label per person for each case of the batch",
@@ -105,6 +102,29 @@ def read_labels(path: Path, cases: Iterable[Case], kind: type[AnyLabel]) -> list
             ) from None
         found.append(said)
     return found
+
+
+def read_submissions(paths: Iterable[Path], cases: Iterable[Case]) -> list[list[Submission]]:
+    """Read files of submissions, one file per person.
+
+    Raises ManifestError as `read_labels`, for a file of several people, and for a second file of
+    one person, who would otherwise agree with themselves.
+    """
+    asked, files = list(cases), []
+    file_of: dict[str, Path] = {}
+    for path in paths:
+        said = read_labels(path, asked, Submission)
+        people = sorted({label.annotator for label in said})
+        known = [name for name in people if name in file_of]
+        if known:
+            message = f"{path} is of the same person as {file_of[known[0]]}"
+            raise ManifestError(message, expected="one file per person", found=known[0])
+        if len(people) > 1:
+            message = f"{path} has labels of several people"
+            raise ManifestError(message, expected="one file per person", found=", ".join(people))
+        file_of |= dict.fromkeys(people, path)
+        files.append(said)
+    return files
 
 
 def agreement(first: Sequence[Submission], second: Sequence[Submission]) -> dict[str, Any]:
@@ -132,18 +152,26 @@ def agreements(files: Iterable[Sequence[Submission]]) -> list[dict[str, Any]]:
 def adjudicate(submissions: Iterable[Submission], decisions: Iterable[Gold]) -> list[Gold]:
     """Return gold labels: where at least two people agree, or an adjudicator decided.
 
-    Sorted by case. Raises ManifestError for a case that people disagree on without a decision;
-    a case that only one person labelled has no gold label.
+    Sorted by case. Why evidence does not suffice is what any of them says, each reason once, in
+    the order of the submissions. A case that only one person labelled has no gold label. Raises
+    ManifestError for a case that people disagree on without a decision.
     """
     by_case: dict[str, list[Submission]] = defaultdict(list)
     for said in submissions:
         by_case[said.case].append(said)
     decided = {label.case: label for label in decisions}
     for case, labels in sorted(by_case.items()):
-        if case in decided or len(labels) < 2:
+        if case in decided or len({label.annotator for label in labels}) < 2:
             continue
         if len({label.sufficient for label in labels}) > 1:
             message = "annotators disagree and nobody has decided"
             raise ManifestError(message, expected="a decision", found=case)
-        decided[case] = Gold(**labels[0].model_dump(exclude={"annotator"}))
+        codes = dict.fromkeys(chain.from_iterable(label.reason_codes for label in labels))
+        missing = dict.fromkeys(chain.from_iterable(label.missing for label in labels))
+        decided[case] = Gold(
+            case=case,
+            sufficient=labels[0].sufficient,
+            reason_codes=tuple(codes),
+            missing=tuple(missing),
+        )
     return [decided[case] for case in sorted(decided)]
