@@ -170,7 +170,8 @@ class Gate:
                 )
             kinds = self.likeness.shares(reader.meaning.kin(question))
             features[LIKE_DECLINED] = 1 - kinds.pop(ANSWER)
-        foreign = reader.references.foreign(question) and not features["names_corpus"]
+        names = reader.references
+        foreign = names.foreign(question) and not names.named(question).documents
         settled = content_terms(question) and not foreign
         return Reach(self.scope.probability(features) if settled else 0.0, features, kinds)
 
