@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import os
 import re
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from policyproof_assets.manifests import (
     document_format,
     load_corpus,
     read_toml,
+    unreadable,
     validate,
 )
 
@@ -83,11 +86,14 @@ def _settings(folder: Path) -> dict[str, Any] | None:
 
 
 def document_files(folder: Path) -> list[Path]:
-    """Return the documents below ``folder``; ManifestError if there is none or one lies outside."""
+    """Return the documents below ``folder``.
+
+    Raises ManifestError if there is none, one lies outside, or a file or folder cannot be read: it
+    may hold documents.
+    """
     root, found = folder.resolve(), []
-    for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix()):
-        hidden = any(_LEFT_OUT.fullmatch(part) for part in path.relative_to(folder).parts)
-        if hidden or document_format(path) is None or not path.is_file():
+    for path in sorted(_files(folder), key=lambda path: path.relative_to(folder).as_posix()):
+        if document_format(path) is None or not _is_file(path):
             continue
         if not path.resolve().is_relative_to(root):
             raise ManifestError(f"{path} leads out of {folder}", found=str(path.resolve()))
@@ -99,6 +105,25 @@ def document_files(folder: Path) -> list[Path]:
             action="name the folder of your documents; README files are left out",
         )
     return found
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield what lies below ``folder`` and is no folder, but for what is left out."""
+
+    def refuse(error: OSError) -> None:
+        raise unreadable(Path(error.filename), error) from error
+
+    for place, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not _LEFT_OUT.fullmatch(name)]
+        yield from (Path(place, name) for name in names if not _LEFT_OUT.fullmatch(name))
+
+
+def _is_file(path: Path) -> bool:
+    """Tell a file from a socket or a pipe; ManifestError if it cannot be had, as a link to none."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def description(path: Path) -> dict[str, Any]:
@@ -126,8 +151,11 @@ def described(
     family, version = str(said.get("doc_id") or slug(path.stem)), str(said.get("version", "1"))
     defaults = {"title": path.stem, "status": "active", "profile": _PROFILES[kind]}
     common = {key: (settings or {}).get(key, "not stated") for key in ("publisher", "licence")}
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from error
     return {
         **defaults,
         **common,

@@ -156,8 +156,18 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ManifestError(f"no manifest at {path}", action="check the path") from None
+    except OSError as error:
+        raise unreadable(path, error) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ManifestError(f"{path} is not valid TOML: {error}") from error
+
+
+def unreadable(path: Path, error: OSError) -> ManifestError:
+    """Return the error that says why a file or folder beside a manifest cannot be read."""
+    return ManifestError(
+        f"{path} cannot be read: {error.strerror or error}",
+        action="make it readable, or move it out of the folder of documents",
+    )
 
 
 def load_yaml(path: Path, kind: Any) -> Any:

@@ -47,6 +47,11 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except PolicyProofError as error:
             raise click.ClickException(str(error)) from error
+        except BrokenPipeError:  # click ends without a word, as the reader wants no more
+            raise
+        except OSError as error:
+            where = error.filename or "cannot read or write"
+            raise click.ClickException(f"{where}: {error.strerror or error}") from error
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,6 +1,8 @@
 """A folder of documents as a corpus."""
 
 import hashlib
+import os
+from pathlib import Path
 
 import pytest
 
@@ -141,6 +143,50 @@ def test_links_out_of_the_folder_are_refused(folder, tmp_path):
     (tmp_path / "secret.md").write_text("# A")
     (folder / "link.md").symlink_to(tmp_path / "secret.md")
     with pytest.raises(ManifestError, match="leads out of"):
+        discover(folder)
+
+
+@pytest.fixture
+def deny(monkeypatch):
+    """Return a function that makes the system refuse one path; root may read what others may not."""
+
+    def deny(module, name, denied):
+        real = getattr(module, name)
+
+        def refusing(path, *arguments, **named):
+            if Path(path) == denied:
+                raise PermissionError(13, "Permission denied", str(path))
+            return real(path, *arguments, **named)
+
+        monkeypatch.setattr(module, name, refusing)
+
+    return deny
+
+
+def test_a_folder_that_cannot_be_read_is_named_and_not_dropped(folder, deny):
+    deny(os, "scandir", folder / "b")
+    with pytest.raises(ManifestError, match=f"{folder}/b cannot be read: Permission denied"):
+        discover(folder)
+
+
+def test_a_hidden_folder_need_not_be_readable(folder, deny):
+    deny(os, "scandir", folder / ".hidden")
+    assert len(discover(folder).documents) == 4
+
+
+@pytest.mark.parametrize("target", ["absent.md", "link.md"])
+def test_a_link_to_no_document_is_named_and_not_dropped(folder, target):
+    (folder / "link.md").symlink_to(target)
+    with pytest.raises(ManifestError, match=r"link\.md cannot be read"):
+        discover(folder)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [("stat", "a.md"), ("open", "c.pdf"), ("open", "c.toml")]
+)
+def test_a_file_that_cannot_be_read_is_named(folder, deny, method, name):
+    deny(Path, method, folder / name)
+    with pytest.raises(ManifestError, match=f"{name} cannot be read: Permission denied"):
         discover(folder)
 
 

@@ -248,3 +248,26 @@ def test_no_module_of_the_runtime_imports_the_pipeline_or_the_web():
     loaded = set(done.stdout.split())
     assert "policyproof_runtime" in loaded
     assert not loaded & (HEAVY | {"policyproof_assets"})
+
+
+def test_output_that_cannot_be_written_is_an_error_and_no_traceback(served):
+    code = "from policyproof_runtime.cli import main; main()"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, "ask", "--json", "meals", "--store", served.root],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "Error: cannot read or write: No space left on device\n"
+
+
+def test_a_file_that_cannot_be_read_is_an_error_and_no_traceback(run, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied", "docs")
+
+    monkeypatch.setattr("policyproof_runtime.cli_store.verify_release", refuse)
+    result = run("verify")
+    assert (result.exit_code, result.stderr) == (1, "Error: docs: Permission denied\n")
