@@ -26,10 +26,11 @@ from policyproof_assets.store import Store
 from policyproof_assets.workers import BoundedProcesses, run_each
 from policyproof_runtime.corpus import Corpus as ServedCorpus
 from policyproof_runtime.digest import Digest
-from policyproof_runtime.errors import PolicyProofError
+from policyproof_runtime.errors import PolicyProofError, StoreError
 from policyproof_runtime.models import Model
 from policyproof_runtime.objects import Part, Snapshot
 from policyproof_runtime.release import Release
+from policyproof_runtime.storage import Storage
 
 #: Libraries whose version may change what a page says or how an object is written.
 LIBRARIES = ("pdfminer.six", "pdfplumber", "polars", "pyarrow", "pypdf", "pypdfium2", "tokenizers")
@@ -204,8 +205,8 @@ class Build:
 
     def _read(self, documents: Sequence[Document]) -> None:
         """Read the pages of ``documents``, shared out by ranges of pages."""
-        with tempfile.TemporaryDirectory(prefix="policyproof-") as folder:
-            tasks = [task for d in documents for task in self._page_tasks(d, Path(folder))]
+        with _scratch(self.store.storage) as folder:
+            tasks = [task for d in documents for task in self._page_tasks(d, folder)]
             counts = Counter(name for name, _ in tasks)
             found: dict[str, list[Any]] = defaultdict(list)
             for (name, (_, document, *_)), result in self._each("pages", read_pages, tasks):
@@ -213,7 +214,7 @@ class Build:
                 if len(found[name]) == counts[name]:
                     self._keep_pages(document, found.pop(name))
 
-    def _page_tasks(self, document: Document, folder: Path) -> list[Task]:
+    def _page_tasks(self, document: Document, folder: Path | None) -> list[Task]:
         rules = self._jobs[document.id].profile.extract
         with self._or_left_out(document):
             path = self.project.source(self.corpus, document, self.store, folder)
@@ -269,6 +270,23 @@ class Build:
         faults = self.work.left_out
         if faults and (not self._keep_going or len(faults) == len(self.corpus.documents)):
             raise next(iter(faults.values()))
+
+
+@contextmanager
+def _scratch(storage: Storage) -> Iterator[Path | None]:
+    """Yield a folder for the source documents of a store in a bucket; None where it is local."""
+    if storage.local:
+        yield None
+        return
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="policyproof-")
+    except OSError as error:
+        raise StoreError(
+            f"no folder for the source documents: {error.strerror or error}",
+            action="free space, or name a folder that can be written in the variable TMPDIR",
+        ) from error
+    with folder as name:
+        yield Path(name)
 
 
 def _identity(value: Any) -> Any:

@@ -10,6 +10,7 @@ from policyproof_assets.manifests import Corpus, Document, load_corpus
 from policyproof_assets.store import Store
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.objects import SOURCES
+from policyproof_runtime.storage import durable
 
 #: The manifests that come with PolicyProof.
 MANIFESTS = Path(__file__).resolve().parents[1] / "manifests"
@@ -83,19 +84,21 @@ class Project:
             )
         return path
 
-    def source(self, corpus: Corpus, document: Document, store: Store, folder: Path) -> Path:
+    def source(self, corpus: Corpus, document: Document, store: Store, folder: Path | None) -> Path:
         """Return a verified local file of a document, which the store keeps.
 
-        ``folder`` takes it where the store is in a bucket. Raises SourceError.
+        ``folder`` takes it where the store is in a bucket, and is None where it is not. Raises
+        SourceError, and StoreError where the file cannot be written.
         """
         digest = Digest(document.sha256)
-        local = store.storage.local
-        cache = Path(store.storage.path(SOURCES)) if local else folder
-        if not local and store.has_source(digest):
-            (folder / digest.hex).write_bytes(store.source(digest))
+        cache = folder or Path(store.storage.path(SOURCES))
+        if folder and store.has_source(digest):
+            data = store.source(digest)
+            with durable(folder / digest.hex, need=len(data)) as file:
+                file.write(data)
         sources = os.environ.get("POLICYPROOF_SOURCES")
         path = locate(_source(corpus, document), cache, Path(sources) if sources else None)
-        if not local:
+        if folder:
             store.put_source(path.read_bytes(), digest)
         return path
 

@@ -148,7 +148,7 @@ def test_links_out_of_the_folder_are_refused(folder, tmp_path):
 
 @pytest.fixture
 def deny(monkeypatch):
-    """Return a function that makes the system refuse one path; root may read what others may not."""
+    """Return a function that makes the system refuse one path, to root as well."""
 
     def deny(module, name, denied):
         real = getattr(module, name)

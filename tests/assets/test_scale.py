@@ -1,6 +1,7 @@
 """The same build elsewhere: on workers of a cluster, into a bucket; what growth may not cost."""
 
 import gc
+import tempfile
 import urllib.request
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ from policyproof_assets.publish import build_corpus
 from policyproof_assets.workers import run_each
 from policyproof_runtime import load
 from policyproof_runtime.bundle import pack, unpack
+from policyproof_runtime.errors import StoreError
 from policyproof_runtime.objects import ObjectStore
 from policyproof_runtime.verify import verify_release
 
@@ -70,6 +72,28 @@ def test_a_bucket_serves_from_build_to_answer(tmp_path, bucket):
     verify_release(ObjectStore(bucket), "small")
     citation = load("small", bucket).ask("How many days of annual leave a year?").citations[0]
     assert (citation.document_id, citation.page_start, citation.line_start) == ("leave", 1, 3)
+
+
+@pytest.fixture
+def no_scratch(monkeypatch):
+    """A machine whose temporary folders are all full."""
+
+    def refuse(**_):
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", refuse)
+
+
+@pytest.mark.usefixtures("no_scratch")
+def test_a_local_store_needs_no_temporary_folder(tmp_path):
+    assert build(write_corpus(tmp_path), tmp_path / "store")[1].made > 0
+
+
+@pytest.mark.usefixtures("no_scratch")
+def test_a_bucket_without_a_temporary_folder_is_an_error_that_says_so(tmp_path, bucket):
+    with pytest.raises(StoreError, match="No usable temporary directory") as caught:
+        build(write_corpus(tmp_path), bucket.replace("/artifacts?", "/empty?"))
+    assert "TMPDIR" in caught.value.action
 
 
 def test_a_release_travels_from_a_bucket_to_a_folder(tmp_path, bucket):
