@@ -89,6 +89,8 @@ _SOURCE = re.compile(
     r"|\b[A-Z][\w/-]*\w (?:\d[\d.:-]*\b)(?! (?:of|[A-Z][a-z]+)\b)"
     r"|\b(?=[\w.-]*[A-Za-z])(?=[\w.-]*\d)[\w-]+(?:\.\d[\w-]*)*"
 )
+# A version of a document of the corpus, as far as a question can tell.
+_VERSION = re.compile(r"[Vv]\d+(?:\.\d+)*")
 _PROVISION = re.compile(r"\b([A-Za-z]{3,})s?\s+(\d+(?:\.\d+)*|[IVXLC]+)\b")
 
 
@@ -217,6 +219,16 @@ class Reader:
         terms = [t for t in contract_terms(name) if t not in STOP_WORDS and not t.isdigit()]
         return any(self._frequency.get(stem(t), 0) <= RARE for t in terms)
 
+    def is_spoken_to(self, question: str) -> bool:
+        """Return whether ``question`` has a content word, and is not of another source's provision.
+
+        One that names a document of this corpus too may compare the two.
+        """
+        foreign = self.references.foreign(question)
+        return bool(content_terms(question)) and not (
+            foreign and not self.references.named(question).documents
+        )
+
     def other_sources(self, question: str) -> list[str]:
         """Return the laws, standards and versions it asks about that no passage names, in order."""
         asked = " ".join(asked_parts(question))
@@ -225,6 +237,8 @@ class Reader:
         return [*dict.fromkeys([*self.references.foreign(asked), *named])]
 
     def _is_elsewhere(self, name: str) -> bool:
+        if _VERSION.fullmatch(name):
+            return False
         word, _, _ = name.lower().rpartition(" ")
         named = self.references.named(name)
         if word in self._provisions or named.documents or named.provisions:

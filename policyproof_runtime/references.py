@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from policyproof_runtime.errors import ReleaseError
 from policyproof_runtime.terms import STOP_WORDS, content_terms, contract_terms, stem
 
 SCHEMA = pa.schema(
@@ -272,8 +273,16 @@ class References:
     """The names of a corpus, ready to be found in a question."""
 
     def __init__(self, table: pa.Table) -> None:
+        """Read ``table`` (SCHEMA); raises ReleaseError on a kind this version does not know."""
         self._by: dict[str, dict[str, dict[str, list[int]]]] = {kind: {} for kind in KINDS}
         for row in table.to_pylist():
+            if row["kind"] not in self._by:
+                raise ReleaseError(
+                    "the release has references of an unknown kind",
+                    expected=KINDS,
+                    found=row["kind"],
+                    action="install the PolicyProof version that wrote the release",
+                )
             names = self._by[row["kind"]].setdefault(row["name"], {})
             names[row["document_id"]] = row["passages"]
         self._grammar = Grammar([*self._by["provision"], *self._by["container"]])

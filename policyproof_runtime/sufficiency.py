@@ -157,8 +157,7 @@ class Gate:
     def reach(self, reader: Reader, question: str) -> Reach:
         """Return whether the corpus of ``reader`` can settle ``question``.
 
-        It cannot settle one without a content word, nor one about a provision of another source
-        that names nothing of its own.
+        It cannot settle one that does not speak of it (`Reader.is_spoken_to`).
 
         Raises ReleaseError if the gate compares meaning and the release has no dense model.
         """
@@ -170,10 +169,8 @@ class Gate:
                 )
             kinds = self.likeness.shares(reader.meaning.kin(question))
             features[LIKE_DECLINED] = 1 - kinds.pop(ANSWER)
-        names = reader.references
-        foreign = names.foreign(question) and not names.named(question).documents
-        settled = content_terms(question) and not foreign
-        return Reach(self.scope.probability(features) if settled else 0.0, features, kinds)
+        spoken_to = reader.is_spoken_to(question)
+        return Reach(self.scope.probability(features) if spoken_to else 0.0, features, kinds)
 
     def assess(self, reader: Reader, question: str, evidence: Sequence[int]) -> Assessment:
         """Assess ``evidence``, positions of passages, for ``question``."""

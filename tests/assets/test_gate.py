@@ -25,10 +25,13 @@ class Read:
     def coverage(self, _, evidence):
         return dict.fromkeys(COVERAGE, 0.0) | {"worst_part_score": float(evidence[0]) / 100}
 
+    def is_spoken_to(self, _):
+        return True
+
     def parts(self, _):
         return []
 
-    uncovered = unknown_names = unknown_provisions = other_sources = parts
+    unknown_terms = unknown_names = unknown_provisions = other_sources = parts
 
 
 def questions():

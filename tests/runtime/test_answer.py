@@ -76,8 +76,21 @@ def test_a_refusal_gives_reasons_even_where_its_evidence_would_do(corpus):
         "What is the limit for meals abroad in Kansas?"
     )
     assert answer.decision == "abstain"
-    assert answer.trace[-1].sufficient
+    assert not answer.trace[-1].sufficient
     assert answer.reason_codes == ("outside_controlled_corpus",)
+
+
+@pytest.mark.parametrize("question", ["???", "What is it?", "How?"])
+def test_a_question_about_nothing_is_declined(corpus, question):
+    answer = corpus.ask(question)
+    assert (answer.decision, answer.probability) == ("abstain", 0.0)
+    assert answer.missing == ("a question that says what it is about",)
+
+
+def test_a_provision_of_another_source_is_not_answered_from_the_one_of_that_number(corpus):
+    answer = corpus.ask("What does Article 2 of the Lift Act say about meals abroad?")
+    assert (answer.decision, answer.reason_codes) == ("abstain", ("outside_controlled_corpus",))
+    assert answer.missing == ("Article 2 of the Lift Act",)
 
 
 def test_given_evidence_is_graded_against_what_the_corpus_has(corpus):

@@ -81,6 +81,9 @@ class Read:
     def scope(self, _):
         return dict.fromkeys(SCOPE, 0.0)
 
+    def is_spoken_to(self, _):
+        return True
+
 
 def test_a_question_like_declined_ones_is_out_of_reach_and_says_of_which_kind(meaning, monkeypatch):
     monkeypatch.setattr("policyproof_runtime.sufficiency.COVERAGE", ())

@@ -99,6 +99,14 @@ def test_files_of_a_package_are_placed_together_in_a_folder_of_their_own(package
     assert whereabouts(model) == str(folder)
 
 
+def test_a_folder_of_models_that_cannot_be_written_to_is_named(package, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("POLICYPROOF_MODELS", str(tmp_path / "file"))
+    with pytest.raises(ModelError, match="cannot be kept in") as caught:
+        installed_model(package[0])
+    assert "POLICYPROOF_MODELS" in caught.value.action
+
+
 def test_a_package_with_another_file_than_the_pinned_one_leaves_nothing(package, tmp_path):
     model, data = package
     (data / "vocab.txt").write_bytes(b"other words")

@@ -83,6 +83,10 @@ def test_a_label_opens_with_its_name(label: str, name: str | None) -> None:
         ("articles 8 to 10", [Mention(f"article {n}", ()) for n in (8, 9, 10)]),
         ("Annex III, point 4", [Mention("annex iii", ("4",))]),
         ("annex 3", [Mention("annex iii", ())]),
+        ("point 4 of Annex III", [Mention("annex iii", ("4",))]),
+        ("Annex III 5b", [Mention("annex iii", ("5", "b"))]),
+        ("article (26)", [Mention("article 26", ())]),
+        ("section 1.2.3", [Mention("1.2.3", ())]),
         ("§ 1.2.3", [Mention("1.2.3", ())]),
         ("Article 8 of Directive 2014/90/EU", []),
         ("Article 99", []),
@@ -91,6 +95,44 @@ def test_a_label_opens_with_its_name(label: str, name: str | None) -> None:
 def test_provisions_are_found_however_they_are_written(text: str, mentions: list) -> None:
     names = ["annex i", "annex iii", "1.2.3", *(f"article {n}" for n in (8, 9, 10, 26))]
     assert Grammar(names).mentions(text) == mentions
+
+
+def test_a_section_is_found_by_its_number_where_other_headings_have_the_word() -> None:
+    grammar = Grammar(["section 1", "1.2.3"])
+    assert grammar.mentions("section 1") == [Mention("section 1", ())]
+    assert grammar.mentions("section 1.2.3") == [Mention("1.2.3", ())]
+
+
+@pytest.mark.parametrize(
+    ("question", "foreign"),
+    [
+        ("What does Article 2 of the GDPR say?", ["Article 2 of the GDPR"]),
+        ("Art. 7 of the Toy Safety Act", ["Art. 7 of the Toy Safety Act"]),
+        ("Article 9 of Regulation (EU) 2016/679", ["Article 9 of Regulation (EU) 2016/679"]),
+        ("Article 2 of the Lift Act", []),
+        ("Article 2 of the Act", []),
+        ("point 2 of Annex III", []),
+    ],
+)
+def test_a_provision_of_a_source_with_another_name_is_foreign(
+    references: References, question: str, foreign: list
+) -> None:
+    assert references.foreign(question) == foreign
+    if foreign:
+        assert not references.named(question).provisions
+
+
+def test_an_entry_is_found_by_its_code() -> None:
+    texts = ["GV-1.1-001 Keep a list.", "GV-1.1-002 Keep two."]
+    table = find_references(["d"] * 2, ["Entries"] * 2, [[]] * 2, texts, {})
+    assert References(table).named("what about gv-1.1-002?").provisions == [([1], ())]
+
+
+def test_the_second_of_two_things_asked_about_is_defined_only_beside_a_first(
+    references: References,
+) -> None:
+    assert references.named("What are the duties of the owner and the lift?").definitions == []
+    assert references.named("What is a lift and who owns it?").definitions
 
 
 def test_only_documents_named_in_full_are_meant(references: References) -> None:

@@ -62,6 +62,8 @@ def test_a_question_for_a_figure_knows_what_the_figure_looks_like(part, kind, te
 
 def test_other_questions_want_no_figure():
     assert wanted_figure("Who must register?") is None
+    assert wanted_figure("Which terms does Article 3 define?") is None
+    assert wanted_figure("What is unpaid leave?") is None
 
 
 def test_every_feature_lies_between_0_and_1(reader):
@@ -186,6 +188,12 @@ def test_a_figure_in_a_related_sentence_closes_the_gap(reader):
     asked = "How many days after the journey is a mileage claim filed?"
     assert reader.figure_gap("Who files claims?", [0]) == 0
     assert reader.figure_gap(asked, [2]) < reader.figure_gap(asked, [1])
+
+
+def test_of_two_figures_only_the_one_that_is_not_there_is_missing(reader):
+    evidence = range(len(reader.passages))
+    asked = "What is the limit for meals abroad, and what does a taxi to the station cost?"
+    assert [*reader.figure_gaps(asked, evidence)] == ["what does a taxi to the station cost?"]
 
 
 def test_the_best_evidence_ranks_first_and_the_number_of_passages_does_not_matter(reader):
