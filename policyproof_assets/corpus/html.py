@@ -62,13 +62,15 @@ class _Reader(HTMLParser):
         self.layouts: list[dict[str, Any]] = [row(TEXT) for _ in range(size)]
         self._open = Counter[str]()
         self._heading: tuple[int, int] | None = None
+        self._ended = (-1, -1)  # where the last heading ended and began
         self._cell = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 -- the signature of HTMLParser
         self._open[tag] += 1
         line = self.getpos()[0] - 1
         if match := _HEADING.fullmatch(tag):
-            self._heading = (line, int(match[1]))
+            alone = not self.texts[line].strip() or self.layouts[line]["role"] == FURNITURE
+            self._heading = (line, int(match[1])) if alone else None
         if tag in ("td", "th"):
             self._cell = bool(self.texts[line].strip()) and not self.texts[line].endswith(CELLS)
         elif tag not in _INLINE:
@@ -83,6 +85,7 @@ class _Reader(HTMLParser):
             first = next((i for i in range(start, stop) if self.texts[i].strip()), None)
             if first is not None and self.layouts[first]["role"] == TEXT:
                 self.layouts[first] |= {"outline": level, "outline_lines": stop - first}
+                self._ended = (stop - 1, first)
         elif tag not in _INLINE:
             self.texts[self.getpos()[0] - 1] += " "
 
@@ -99,5 +102,12 @@ class _Reader(HTMLParser):
             if self._cell and self.texts[index].strip():
                 self.texts[index] = self.texts[index].rstrip() + CELLS
             self._cell = False
+            if self.texts[index].strip() and FURNITURE in (role, self.layouts[index]["role"]):
+                if role == FURNITURE != self.layouts[index]["role"]:
+                    continue  # what surrounds the text is not seen on a line of the text
+                if role != FURNITURE:
+                    self.texts[index] = ""
+            if index == self._ended[0] and not self._heading:  # a line of text is no heading
+                self.layouts[self._ended[1]] |= {"outline": None, "outline_lines": None}
             self.texts[index] += part
             self.layouts[index]["role"] = role

@@ -94,3 +94,36 @@ def test_broken_markup_is_read_as_far_as_it_goes(tmp_path, text):
     path = tmp_path / "page.html"
     path.write_text(text)
     assert "a" in read_html(path, "doc")["text"][0]
+
+
+def read(tmp_path, body):
+    path = tmp_path / "one.html"
+    path.write_text(f"<html><body>\n{body}\n</body></html>", encoding="utf-8")
+    return read_html(path, "doc")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<nav>Menu</nav><p>Badges are red.</p><footer>Foot</footer>",
+        "<header>Top</header><main><p>Badges are red.</p></main>",
+    ],
+)
+def test_what_surrounds_a_text_on_its_line_is_left_out_and_not_the_text(tmp_path, body):
+    page = read(tmp_path, body)
+    assert page["text"][0].strip() == "Badges are red."
+    assert {line["role"] for line in page["layout"][0]} == {"text"}
+
+
+def test_a_heading_that_shares_its_line_is_text_and_loses_nothing(tmp_path):
+    after, before = "<h2>Colours</h2><p>Badges are red.</p>", "<p>So it is.</p><h2>Colours</h2>"
+    for body, text in ((after, "Colours Badges are red."), (before, "So it is. Colours")):
+        page = read(tmp_path, body)
+        assert page["text"][0].strip() == text
+        assert not any(line["outline"] for line in page["layout"][0])
+
+
+def test_a_heading_beside_navigation_stays_one(tmp_path):
+    page = read(tmp_path, "<nav>Menu</nav><h1>Badges</h1>\n<p>They are red.</p>")
+    assert page["text"][0].split("\n")[-2:] == ["Badges", "They are red."]
+    assert [line["outline"] for line in page["layout"][0]][-2:] == [1, None]
