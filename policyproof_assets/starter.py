@@ -5,6 +5,7 @@ What only a person can say, who may read a document, stays TODO, which no build 
 
 import html
 import json
+import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,7 +17,8 @@ import pypdfium2
 from policyproof_assets.corpus.pdfium import open_pdf
 from policyproof_assets.discover import CORPUS_FILE, described, description, document_files, slug
 from policyproof_assets.errors import ManifestError
-from policyproof_assets.manifests import TODO, Document, document_format, validate
+from policyproof_assets.manifests import TODO, Document, document_format, unreadable, validate
+from policyproof_runtime.storage import durable
 
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _HTML_TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
@@ -45,29 +47,40 @@ def write_starter(folder: Path) -> tuple[Path, int, int]:
     """Write ``corpus.toml`` into ``folder``; return its path, the documents and those with TODO.
 
     A document that says itself who may read it is taken as it says. Raises ManifestError if the
-    folder holds no document or has the file already, which is never overwritten.
+    folder holds no document, a name is not UTF-8, or the file is there already, which is never
+    overwritten; StoreError if it cannot be written, and then nothing of it is left.
     """
     path = folder / CORPUS_FILE
     name = folder.resolve().name
+    _check_name(name, folder)
     documents: dict[str, dict[str, Any]] = {}
     for file in document_files(folder):
+        _check_name(file.relative_to(folder).as_posix(), file)
         entry = _entry(file, folder)
         entry["id"] = _free_id(entry["id"], file.relative_to(folder), documents)
         documents[entry["id"]] = entry
     text = _INTRODUCTION + _table("[corpus]", {"id": slug(name), "title": name})
     text += "".join(_table("[[documents]]", entry) for entry in documents.values())
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
+    data = text.encode()
+    if os.path.lexists(path):
         raise ManifestError(
             f"{path} exists and is not overwritten",
             action="edit it, or remove it to start again",
-        ) from None
-    except OSError as error:
-        raise ManifestError(f"{path} cannot be written: {error.strerror}") from error
+        )
+    with durable(path, need=len(data)) as out:
+        out.write(data)
     undecided = sum(entry["classification"] == TODO for entry in documents.values())
     return path, len(documents), undecided
+
+
+def _check_name(name: str, path: Path) -> None:
+    """Raise ManifestError that names ``path`` if ``name`` cannot stand in a text file."""
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise ManifestError(
+            f"the name of {path} is not UTF-8", found=os.fsencode(name), action="rename it"
+        ) from error
 
 
 def _entry(path: Path, folder: Path) -> dict[str, Any]:
@@ -105,8 +118,11 @@ def _pdf_title(path: Path) -> str:
 
 
 def _text_title(path: Path, kind: str) -> str:
-    with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES).decode("utf-8-sig", errors="replace")
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES).decode("utf-8-sig", errors="replace")
+    except OSError as error:
+        raise unreadable(path, error) from error
     if kind == "html":
         match = _HTML_TITLE.search(head)
         return html.unescape(_TAG.sub(" ", match[2])) if match else ""

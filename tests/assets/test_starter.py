@@ -1,6 +1,9 @@
 """A starter manifest says what the files say, and leaves to a person what only a person can say."""
 
+import errno
+import os
 import tomllib
+from pathlib import Path
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
@@ -10,6 +13,7 @@ from policyproof_assets.manifests import Corpus, Document
 from policyproof_assets.project import Project
 from policyproof_assets.starter import write_starter
 from policyproof_runtime.digest import Digest
+from policyproof_runtime.errors import StoreError
 
 FRONT_MATTER = """\
 ---
@@ -105,6 +109,41 @@ def test_a_manifest_is_never_overwritten(tmp_path):
     with pytest.raises(ManifestError, match="is not overwritten"):
         write_starter(tmp_path)
     assert path.read_bytes() == before
+
+
+def test_a_full_disk_leaves_no_manifest_and_the_next_time_succeeds(tmp_path, monkeypatch):
+    def full(_handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "a.md").write_text("# A\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match="no room"):
+            write_starter(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.md"]
+    assert list(starter(tmp_path)) == ["a.md"]
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.html", "a.pdf"])
+def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch, name):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / name).write_text("# A\n")
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(ManifestError, match=rf"{name} cannot be read: Permission denied"):
+        write_starter(tmp_path)
+
+
+def test_a_name_that_is_not_utf8_is_named_and_leaves_no_manifest(tmp_path):
+    path = tmp_path / os.fsdecode(b"caf\xe9.md")
+    path.write_text("# A\n")
+    with pytest.raises(ManifestError, match="is not UTF-8") as caught:
+        starter(tmp_path)
+    assert caught.value.found == b"caf\xe9.md"
+    assert not (tmp_path / "corpus.toml").exists()
+    path.rename(tmp_path / "café.md")
+    assert list(starter(tmp_path)) == ["café.md"]
 
 
 def test_a_folder_without_documents_gets_no_manifest(tmp_path):
