@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
@@ -163,31 +165,35 @@ def _bodies(
 ) -> Iterator[Source]:
     bodies = dict(spans.select("node_id", "direct_body").iter_rows())
     parents = set(hierarchy["parent_id"])
+    divisions = sorted((p, e.division) for p, e in marks.excluded.items() if e.division)
     for row in hierarchy.filter(pl.col("kind") == "source").iter_rows(named=True):
         body = bodies[row["node_id"]]
         is_empty = body is None or body["start_page"] is None
         below = () if is_empty else lines.positions_of([body])
         content = tuple(position for position in below if position not in marks.excluded)
         if content:
-            yield _body(lines, marks, row, HEADING_BODY, content)
+            yield _body(lines, marks, row, divisions, content)
         elif (is_empty or bare == "no_content") and row["node_id"] not in parents:
-            yield _body(lines, marks, row, HEADING_ONLY, ())
+            yield _body(lines, marks, row, divisions, ())
 
 
 def _body(
-    lines: Lines, marks: Outline, row: Mapping[str, Any], kind: str, content: tuple[int, ...]
+    lines: Lines,
+    marks: Outline,
+    row: Mapping[str, Any],
+    divisions: Sequence[tuple[int, str]],
+    content: tuple[int, ...],
 ) -> Source:
     heading = _heading(lines, row["page"], row["start_line"], row["end_line"])
-    divisions = sorted((p, e.division) for p, e in marks.excluded.items() if e.division)
-    inside = [division for position, division in divisions if position < heading.start]
+    inside = bisect_left(divisions, heading.start, key=itemgetter(0))
     return Source(
         key=row["node_id"],
-        kind=kind,
+        kind=HEADING_BODY if content else HEADING_ONLY,
         label=row["heading"],
         positions=content or marks.content(heading.start, heading.stop),
         node_id=row["node_id"],
         # Where the heading is the text it is no context of itself.
         nodes=(*row["ancestors"], *([row["node_id"]] if content else [])),
-        context=tuple(inside[-1:]),
+        context=tuple(division for _, division in divisions[max(0, inside - 1) : inside]),
         heading=heading,
     )

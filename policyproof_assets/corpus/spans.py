@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -37,28 +38,42 @@ class _Ruler:
         ends = [_position(lines, node, "end_line") for node in nodes]
         self.body = [end + printed for end, printed in zip(ends, self.printed, strict=True)]
         self.nonblank = [0, *accumulate(bool(text.strip()) for text in lines.text)]
+        printed = [index for index, is_printed in enumerate(self.printed) if is_printed]
+        #: Where the spans of each node close; a node without an entry runs to the document's end.
+        self.body_close = dict(pairwise(printed))
+        self.subtree_close = self._as_high(printed)
+        self.envelope_close = self._as_high(range(len(nodes)))
+        self.headings = [0, *accumulate(self.printed)]
         self._check_order()
 
     def spans(self, index: int) -> Row:
         """Return the row of the node at ``index``."""
         row: Row = {name: self.nodes[index][name] for name in ("document_id", "node_id", "order")}
-        later = range(index + 1, len(self.nodes))
-        depth = self.nodes[index]["depth"]
-        above = [i for i in later if self.nodes[i]["depth"] <= depth]
         if not self.printed[index]:
-            envelope = self._span(index, above)
-            headings = sum(self.printed[index : above[0] if above else None])
-            return row | {"envelope": envelope | {"headings": headings}}
-        body = self._span(index, [i for i in later if self.printed[i]])
-        subtree = self._span(index, [i for i in above if self.printed[i]])
+            close = self.envelope_close.get(index)
+            last = len(self.nodes) if close is None else close
+            headings = self.headings[last] - self.headings[index]
+            return row | {"envelope": self._span(index, close) | {"headings": headings}}
+        body = self._span(index, self.body_close.get(index))
+        subtree = self._span(index, self.subtree_close.get(index))
         return row | {"direct_body": body, "subtree": subtree}
 
-    def _span(self, index: int, closing: list[int]) -> Row:
-        """Measure the lines below the node at ``index`` to before the first of ``closing``."""
+    def _as_high(self, indices: Iterable[int]) -> dict[int, int]:
+        """Return, of each of ``indices``, the next of them of the same or a smaller depth."""
+        found: dict[int, int] = {}
+        waiting: list[int] = []  # depths ascend, so that only the last ones can close
+        for index in indices:
+            while waiting and self.nodes[index]["depth"] <= self.nodes[waiting[-1]]["depth"]:
+                found[waiting.pop()] = index
+            waiting.append(index)
+        return found
+
+    def _span(self, index: int, close: int | None) -> Row:
+        """Measure the lines below the node at ``index`` to before the node at ``close``."""
         start = self.body[index]
-        stop = self.first[closing[0]] if closing else len(self.lines)
+        stop = len(self.lines) if close is None else self.first[close]
         span: Row = self.lines.extent(start, stop - 1) if stop > start else {}
-        following = self.lines.coordinate(stop) if closing else (None, None)
+        following = (None, None) if close is None else self.lines.coordinate(stop)
         return span | {
             "next_page": following[0],
             "next_line": following[1],

@@ -2,12 +2,16 @@
 
 import gc
 import tempfile
+import time
 import urllib.request
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from policyproof_assets.corpus.logical_sources import find_sources
+from policyproof_assets.corpus.markdown import read_markdown
+from policyproof_assets.corpus.profiles import Review, load_profile
 from policyproof_assets.publish import build_corpus
 from policyproof_assets.workers import run_each
 from policyproof_runtime import load
@@ -126,3 +130,17 @@ def test_results_are_not_kept_once_taken():
             del result
             gc.collect()
             assert sum(ref() is not None for ref in alive[:-1]) == 0
+
+
+def test_sections_cost_in_proportion_to_their_number(tmp_path, manifests, read_structure):
+    sections = (f"{'#' * (1 + i * i % 5)} Section {i}\n\nText {i}.\n\n---\n" for i in range(8000))
+    path = tmp_path / "long.md"
+    path.write_text("\n".join(sections))
+    profile = load_profile(manifests / "profiles" / "markdown.toml")
+    pages = read_markdown(path, "long")
+    start = time.process_time()
+    lines, _, hierarchy, spans = read_structure(pages, profile, Review(document_id="long"))
+    found = find_sources(lines, hierarchy, spans, profile)
+    # Well under a second; where each section looked at all that follow, ten.
+    assert time.process_time() - start < 4
+    assert len(found) == 8000
