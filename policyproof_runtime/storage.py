@@ -141,7 +141,7 @@ def durable(path: Path, *, mode: int = 0o644, need: int = 0) -> Iterator[BinaryI
     """Yield a file that becomes ``path`` when the block ends well, and leaves nothing otherwise.
 
     The file and its folder are on disk when the block has ended. ``need`` is the size in bytes that
-    the error names when the disk is full. Raises StoreError.
+    the error names when the disk is full, 0 where it is not known. Raises StoreError.
     """
     temporary: Path | None = None
     try:
@@ -181,11 +181,12 @@ def _sync_folder(folder: Path) -> None:
 def _cannot_write(error: OSError, path: Path, need: int) -> StoreError:
     if error.errno not in _NO_ROOM:
         return StoreError(f"cannot write {path}: {error.strerror or error}")
-    free = shutil.disk_usage(path.parent).free
+    # A file can be too large for the system, or for a quota of it, where the device has room.
+    free = None if error.errno == errno.EFBIG else shutil.disk_usage(path.parent).free
     return StoreError(
         f"no room in {path.parent} to write {path.name}: {error.strerror}",
-        expected=f"{need:,} bytes",
-        found=f"{free:,} bytes free on the device",
+        expected=f"{need:,} bytes" if need else None,
+        found=None if free is None else f"{free:,} bytes free on the device",
         action="free space (or raise the quota) and repeat the command; nothing is half-written",
     )
 

@@ -20,6 +20,7 @@ from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import StoreError
 from policyproof_runtime.objects import content_digest, object_name
 from policyproof_runtime.release import Phase, Release
+from policyproof_runtime.storage import durable
 
 FRAME = pl.DataFrame(
     {
@@ -212,6 +213,24 @@ def test_a_full_disk_says_what_was_needed_and_leaves_nothing(store, monkeypatch,
     assert caught.value.expected == f"{len(data):,} bytes"
     assert "free on the device" in caught.value.found
     assert files(store) == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "need", "said"),
+    [
+        (errno.ENOSPC, 5, ["expected", "found", "to do"]),
+        (errno.ENOSPC, 0, ["found", "to do"]),
+        (errno.EFBIG, 5, ["expected", "to do"]),
+    ],
+)
+def test_no_room_says_only_what_is_known_and_in_the_way(tmp_path, monkeypatch, code, need, said):
+    def full(_handle):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="no room") as caught, durable(tmp_path / "a", need=need):
+        pass
+    assert [line.partition(":")[0] for line in caught.value.diagnostics()] == said
 
 
 def test_another_failure_to_write_names_the_file(store, tmp_path):
