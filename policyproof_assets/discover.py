@@ -75,6 +75,8 @@ def _settings(folder: Path) -> dict[str, Any] | None:
     if "documents" in data:
         return None
     settings = data.get("corpus", data)
+    if not isinstance(settings, dict):
+        raise ManifestError(f"{path}: [corpus] must be a table", found=repr(settings))
     unknown = sorted(set(settings) - _SETTINGS)
     if unknown:
         raise ManifestError(

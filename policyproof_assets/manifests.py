@@ -160,6 +160,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise unreadable(path, error) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ManifestError(f"{path} is not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise ManifestError(f"{path} is not valid TOML: it nests too deep") from error
 
 
 def unreadable(path: Path, error: OSError) -> ManifestError:

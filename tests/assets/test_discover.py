@@ -111,7 +111,11 @@ sha256 = "{sha256}"
         ("x.md", "# A", "acl: [a]\nclassification: secret\n", "classification Input should be"),
         ("x.md", "# A", "acl: [a]\nclassification: public\ndoc_id: ../x\n", "id String should"),
         ("x.pdf", "%PDF", None, "has no description"),
+        ("x.md", "# A", "acl: [a]\nclassification: public\n[a]: b\n", "line 4: a key that is no"),
+        ("x.md", "# A", "acl: [a]\nclassification: public\n{a: 1}: b\n", "a key that is no"),
         ("corpus.toml", 'name = "x"', None, "unknown key name"),
+        ("corpus.toml", "corpus = 3", None, "must be a table"),
+        ("corpus.toml", f"id = {'[' * 3000}{']' * 3000}", None, "nests too deep"),
     ],
 )
 def test_faults_name_the_file_and_the_reason(folder, write, name, text, header, reason):
