@@ -12,11 +12,15 @@ from policyproof_runtime import objects as names
 from policyproof_runtime.digest import Digest
 from policyproof_runtime.errors import PolicyProofError
 from policyproof_runtime.objects import decode, decode_snapshot, is_snapshot, object_name
-from policyproof_runtime.storage import Entry
+from policyproof_runtime.storage import TEMPORARY, Entry
 
 #: Longer than any build: what a running build has written or reused is younger than this.
 GRACE_HOURS = 24.0
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_RELEASE = re.compile(rf"{names.RELEASES}/(?P<corpus>[^/]+)/(?P<digest>[0-9a-f]{{64}})\.json")
+_REF = re.compile(rf"{names.REFS}/(?P<corpus>[^/]+)/(?P<name>[^/]+)")
+#: What a program of the system leaves in folders, as .DS_Store; the store writes no such name.
+_HIDDEN = re.compile(rf"/\.(?!{re.escape(TEMPORARY[1:])})")
 
 
 @dataclass(frozen=True)
@@ -36,14 +40,18 @@ def collect_garbage(
     Kept are: releases and all they name, of whatever schema; what refs name; every file younger
     than ``grace_hours`` (0 only where nothing else uses the store); memo entries whose object is
     kept; source documents, which may not be had again. Raises StoreError, and removes nothing, if a
-    release, ref or snapshot cannot be read, since what it needs is then unknown.
+    release, ref or snapshot cannot be read, since what it needs is then unknown. Hidden
+    files, and what lies among releases and refs and is neither, are left alone.
 
     A build that runs meanwhile loses nothing: it marks what it reuses as new. Only between the last
     look at a file's age and its removal, one system call later, can it reuse what goes; it then
     fails with a missing object and succeeds when repeated.
     """
     # 1. List before looking for roots: what is written later is not in the list.
-    files = {kind: store.storage.files(kind) for kind in names.FOLDERS}
+    files = {
+        kind: [e for e in store.storage.files(kind) if not _HIDDEN.search(e.name)]
+        for kind in names.FOLDERS
+    }
     # 2. Everything a root reaches.
     kept = {object_name(digest) for digest in _reachable(store, files)}
     # 3. Memo entries go before their objects, so that none is left without.
@@ -78,16 +86,14 @@ def _reachable(store: Store, files: dict[str, list[Entry]]) -> Iterator[Digest]:
 
 def _roots(store: Store, files: dict[str, list[Entry]]) -> Iterator[Digest]:
     """Yield every digest in a release or ref; those that are no objects do no harm."""
-    for entry in (*files[names.RELEASES], *files[names.REFS]):
-        path = PurePath(entry.name)
-        _, corpus, *name = path.parts
-        if entry.temporary:
-            continue
-        if path.suffix == ".json":
+    for entry in (e for e in files[names.RELEASES] if not e.temporary):
+        if found := _RELEASE.fullmatch(entry.name):
             # Releases of every schema write digests alike, so that old ones keep their objects.
-            text = store.release(corpus, Digest(path.stem)).decode()
+            text = store.release(found["corpus"], Digest(found["digest"])).decode()
             yield from map(Digest, _DIGEST.findall(text))
-        elif digest := store.ref(corpus, "/".join(name)):
+    for entry in (e for e in files[names.REFS] if not e.temporary):
+        found = _REF.fullmatch(entry.name)
+        if found and (digest := store.ref(found["corpus"], found["name"])):
             yield digest
 
 

@@ -91,6 +91,32 @@ def test_garbage_is_what_no_release_ref_or_memo_in_use_needs(store):
     assert collect_garbage(store) == []
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("releases/demo/notes.json", "releases/notes.json", "releases/demo/.DS_Store"),
+        *("refs/.DS_Store", "refs/demo/.DS_Store", "refs/notes", "refs/demo/a/b"),
+        *("objects/.DS_Store", "memo/.DS_Store"),
+    ],
+)
+def test_files_that_are_not_of_the_store_are_left_alone(store, name):
+    store.put_release(release_of(store, "a"))
+    store.memo.put("not in use", store.put_part("d", FRAME))
+    path = Path(store.root) / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("notes")
+    age(store)
+    assert len(collect_garbage(store, delete=True)) == 2
+    assert path.read_text() == "notes"
+
+
+def test_a_damaged_ref_still_stops_the_collection(store):
+    store.put_release(release_of(store, "a"))
+    (Path(store.root) / "refs" / "demo" / "pages").write_text("notes")
+    with pytest.raises(StoreError, match="does not hold a digest"):
+        collect_garbage(store)
+
+
 def test_replaced_releases_keep_their_objects(store):
     old, new = release_of(store, "a"), release_of(store, "b")
     store.put_release(old)
