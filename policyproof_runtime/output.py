@@ -39,7 +39,7 @@ def show_answer(answer: Answer) -> None:
     head = Text("Partial answer" if answer.partial else "Answer", "bold green")
     if answer.decision == "abstain":
         head = Text("No answer", "bold yellow")
-    measure = f" evidence {answer.probability:.2f}, needed {answer.threshold:.2f}"
+    measure = f" within reach {answer.probability:.2f}, needed {answer.threshold:.2f}"
     console.print(head, Text(measure, "dim"))
     for citation in answer.citations:
         # Above the frame, not in it: a frame cuts a long title, and the place with it.

@@ -91,7 +91,7 @@ def check_beside(source: Source) -> None:
     """Raise SourceError if the file beside the manifest is there and no longer the pinned one."""
     path = source.beside
     if path is not None and path.is_file():
-        action = "if the change is meant, put the digest that was found into the manifest"
+        action = "if the change is meant, put what was found, without sha256:, into the manifest"
         _check_digest(source, _digest_of(source, path), str(path), action)
 
 
