@@ -15,6 +15,7 @@ So the digest of a snapshot is the root of a Merkle tree over the phase.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ from policyproof_runtime.storage import Storage
 
 FOLDERS = OBJECTS, SOURCES, RELEASES, REFS, MEMO = "objects", "sources", "releases", "refs", "memo"
 RELEASE_REF = "release"
+_RELEASE = re.compile(r"[0-9a-f]{64}\.json")
 SNAPSHOT = pa.schema(
     [
         pa.field("document_id", pa.string(), nullable=False),
@@ -129,12 +131,9 @@ class ObjectStore:
             ) from error
 
     def releases(self, corpus: str) -> list[Digest]:
-        """Return the digests of all releases of a corpus, sorted."""
-        return sorted(
-            Digest(Path(entry.name).stem)
-            for entry in self.storage.files(f"{RELEASES}/{corpus}")
-            if entry.name.endswith(".json") and not entry.temporary
-        )
+        """Return the digests of all releases of a corpus, sorted; other files are left alone."""
+        paths = (Path(entry.name) for entry in self.storage.files(f"{RELEASES}/{corpus}"))
+        return sorted(Digest(path.stem) for path in paths if _RELEASE.fullmatch(path.name))
 
     def corpora(self) -> list[str]:
         """Return the names of the corpora that have an accepted release, sorted."""

@@ -108,7 +108,8 @@ def test_values_without_a_canonical_form_are_refused(release, value):
 
 
 def test_stray_files_are_no_releases(store, release):
-    (Path(store.root) / "releases/demo/notes.txt").write_text("x")
+    for name in ("notes.txt", "notes.json"):
+        (Path(store.root) / "releases/demo" / name).write_text("x")
     assert store.releases("demo") == [release.digest]
 
 
