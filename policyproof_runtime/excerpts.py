@@ -62,7 +62,10 @@ def _held(text: str, weights: Mapping[str, float]) -> set[str]:
 
 
 def best_run(texts: Sequence[str], weights: Mapping[str, float]) -> Run:
-    """Return (first, end exclusive) of the lines to show: most weight, for few lines."""
+    """Return (first, end exclusive) of the lines to show: most weight, for few lines.
+
+    Of equals the first, then the longest: a rule stands before its exceptions.
+    """
     heads = _heads(texts)
     held = [
         _held(line if head is None else f"{texts[head]} {line}", weights)
@@ -73,7 +76,7 @@ def best_run(texts: Sequence[str], weights: Mapping[str, float]) -> Run:
     def worth(run: Run) -> tuple[float, int, int]:
         found, length = set().union(*held[run[0] : run[1]]), run[1] - run[0]
         dear = price * max(0, length - FREE_LINES)
-        return sum(weights[s] for s in sorted(found)) - dear, length, -run[0]
+        return sum(weights[s] for s in sorted(found)) - dear, -run[0], length
 
     return _with_its_list(texts, max(_runs(texts), key=worth))
 

@@ -270,3 +270,10 @@ def test_every_line_of_the_accepted_passages_has_its_true_place(shared):
         for line in lines:
             printed = pages[row["document_id"], line.page][line.number - 1]
             assert row["citation_text"][line.start : line.end] in printed
+
+
+def test_of_runs_that_say_as_much_the_first_is_shown():
+    rule = ["1. Incidents are reported within 15 days.", *["It is a general rule."] * 11]
+    exception = ["2. Incidents at night are reported within 2 days.", *["It is special."] * 11]
+    first, _ = best_run([*rule, *exception], {"incid": 1.0, "report": 1.0, "day": 1.0})
+    assert first == 0
