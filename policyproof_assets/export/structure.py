@@ -42,7 +42,7 @@ _SPAN = """
     node_id document_id node_kind=kind heading_id parent_node_id=parent_id depth
     document_order=order heading_source direct_body subtree source_descendant_envelope
 """
-#: How the accepted records call what each extractor does.
+#: How the accepted records call what each library does; other extractors are our own.
 _METHODS = {"pypdf": "pypdf_plain", "pdfplumber": "pdfplumber_default"}
 
 
@@ -57,9 +57,9 @@ def pages(
         made = {
             "page_id": page_id(document.id, row["page"]),
             "source_filename": f"{document.id}.{document.format}",
-            "extraction_method": _METHODS[extractor],
+            "extraction_method": _METHODS.get(extractor, extractor),
             "extractor": extractor,
-            "extractor_version": version(extractor),
+            "extractor_version": version(extractor if extractor in _METHODS else "policyproof"),
             "character_count": len(row["text"]),
             "is_empty": not row["text"].strip(),
         }

@@ -2,6 +2,7 @@
 
 import hashlib
 import tomllib
+from importlib.metadata import version
 
 import polars as pl
 import pytest
@@ -47,3 +48,10 @@ def test_a_span_that_ends_with_the_document_ends_after_its_last_line(structures)
         assert (end["coordinate"]["page_number"], end["coordinate"]["line_number"]) == (
             s.lines.coordinate(len(s.lines) - 1)
         )
+
+
+def test_pages_that_our_own_extractors_read_say_so(corpus, accepted_pages):
+    page, names = accepted_pages[:1], corpus.export.model_dump()
+    (own,) = export.pages(page, names, corpus, {page["document_id"][0]: "layout"})
+    assert (own["extraction_method"], own["extractor"]) == ("layout", "layout")
+    assert own["extractor_version"] == version("policyproof")
