@@ -47,10 +47,10 @@ _SECTION = ("section", "sec", "clause", "paragraph", "part", "§")
 _ELSEWHERE = re.compile(
     r"[\s\w(),;]{0,40}?\bof (?:Directive|Regulation|Decision|the (?:Charter|Treaty))\b"
 )
-# "Article 26 of the GDPR", "Article 7 of the Data Act": so is a provision of a source with a name,
-# unless it is a document of the corpus. One capitalised word, such as Act, is no name.
+# "Article 26 of the GDPR", "Article 7 of the Data Act": so is a provision, called as in laws, of a
+# source with a name, unless it is a document of the corpus. One word, such as Act, is no name.
 _OF_NAMED = re.compile(
-    r"\b([A-Za-z]+\.?\s\(?(?:\d[\d.]*|[IVXLC]+)\)?(?:\s?\(\w+\))*)\s+of\s+(?:the\s+)?"
+    r"\b((?:[Aa]rt(?:icle)?s?\.?|[Rr]ecitals?|[Aa]nnex)\s\(?(?:\d[\d.]*|[IVXLC]+)\)?(?:\s?\(\w+\))*)\s+of\s+(?:the\s+)?"
     r"((?:[A-Z][A-Z]+\b|[A-Z][\w’'-]*\s+(?:(?:on|of|for|and|the)\s+)*(?:\([A-Z]+\)\s+)?(?:[A-Z]|\d+/))"
     r"[\w/’'-]*(?:\s+(?:[A-Z]|\d+/)[\w/’'-]*)*)"
 )
@@ -318,10 +318,16 @@ class References:
     def foreign(self, question: str) -> list[str]:
         """Return the provisions that ``question`` names of sources that are not documents here."""
         named = _OF_NAMED.finditer(question)
-        return [m[0] for m in named if not self._documents(m[2]) and not self._is_provision(m[2])]
+        return [m[0] for m in named if not self._is_own(m[2]) and not self._is_provision(m[2])]
 
     def _is_provision(self, name: str) -> bool:
         return bool(self._grammar.mentions(name))
+
+    def _is_own(self, name: str) -> bool:
+        """Return whether ``name`` names a document, or has only words of the names of one."""
+        words = set(map(stem, content_terms(name)))
+        titles = (set(map(stem, known.split())) for known in self._by["document"])
+        return bool(self._documents(name)) or any(words <= title for title in titles if words)
 
     def _own(self, question: str) -> str:
         """Return ``question`` without foreign provisions, and own ones without their source."""

@@ -111,6 +111,8 @@ def test_a_section_is_found_by_its_number_where_other_headings_have_the_word() -
         ("Article 9 of Regulation (EU) 2016/679", ["Article 9 of Regulation (EU) 2016/679"]),
         ("Article 2 of the Lift Act", []),
         ("Article 2 of the Act", []),
+        ("Article 2 of the Owner Guide", []),
+        ("Section 2 of the HR Handbook", []),
         ("point 2 of Annex III", []),
     ],
 )
