@@ -28,7 +28,7 @@ from policyproof_assets.project import MANIFESTS
 from policyproof_runtime.dense import Neural
 from policyproof_runtime.objects import ObjectStore
 from policyproof_runtime.passages import Passages
-from policyproof_runtime.references import provision_name
+from policyproof_runtime.provisions import provision_name
 from policyproof_runtime.release import load_release
 from policyproof_runtime.retrieve import RETRIEVAL_INDEXES, make_methods
 

@@ -29,8 +29,6 @@ from policyproof_runtime.sufficiency import ANSWER, OUTSIDE_CORPUS, compiled_cue
 CORPUS = "ai-governance"
 GATE = MANIFESTS / "policy" / "gate.json"
 HANDBOOK = ("handbook", MANIFESTS / "golden/handbook.yaml", MANIFESTS / "policy/personas.yaml")
-#: What the rate of false answers costs; the citations of one show that it is off.
-COST = 0.75
 #: Categories whose facts no other document states, not even differently.
 ONE_SOURCE = ("factual", "table", "version-conflict", "permission-allowed")
 
@@ -84,8 +82,9 @@ def train(cues: Any, store: str | None, further: list[Asked]) -> dict[str, Any]:
     benchmark = load_benchmark(MANIFESTS / "benchmarks" / f"{CORPUS}.yaml")
     seen = [q for q in (*benchmark, *manifest.questions) if q.id not in tested]
     corpus.prepare(q.question for q in seen)
+    cost = manifest.construction.cost_by_rates
     reader = corpus.reader(compiled_cues(cues), aided=False)
-    return train_gate(reader, seen, released_cases(corpus), cues, COST, further)
+    return train_gate(reader, seen, released_cases(corpus), cues, cost, further)
 
 
 if __name__ == "__main__":

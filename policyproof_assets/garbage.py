@@ -17,7 +17,6 @@ from policyproof_runtime.storage import TEMPORARY, Entry
 #: Longer than any build: what a running build has written or reused is younger than this.
 GRACE_HOURS = 24.0
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-_RELEASE = re.compile(rf"{names.RELEASES}/(?P<corpus>[^/]+)/(?P<digest>[0-9a-f]{{64}})\.json")
 _REF = re.compile(rf"{names.REFS}/(?P<corpus>[^/]+)/(?P<name>[^/]+)")
 #: What a program of the system leaves in folders, as .DS_Store; the store writes no such name.
 _HIDDEN = re.compile(rf"/\.(?!{re.escape(TEMPORARY[1:])})")
@@ -87,7 +86,7 @@ def _reachable(store: Store, files: dict[str, list[Entry]]) -> Iterator[Digest]:
 def _roots(store: Store, files: dict[str, list[Entry]]) -> Iterator[Digest]:
     """Yield every digest in a release or ref; those that are no objects do no harm."""
     for entry in (e for e in files[names.RELEASES] if not e.temporary):
-        if found := _RELEASE.fullmatch(entry.name):
+        if found := names.RELEASE_FILE.fullmatch(entry.name):
             # Releases of every schema write digests alike, so that old ones keep their objects.
             text = store.release(found["corpus"], Digest(found["digest"])).decode()
             yield from map(Digest, _DIGEST.findall(text))

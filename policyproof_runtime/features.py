@@ -18,7 +18,8 @@ import numpy.typing as npt
 from policyproof_runtime.bm25 import Bm25
 from policyproof_runtime.parts import asked_parts, wanted_figure
 from policyproof_runtime.passages import Passages
-from policyproof_runtime.references import References, issuers, provision_numbers
+from policyproof_runtime.provisions import provision_numbers
+from policyproof_runtime.references import References, issuers
 from policyproof_runtime.sentences import ROW
 from policyproof_runtime.terms import STOP_WORDS, content_terms, contract_terms, stem, stems
 from policyproof_runtime.thesaurus import Thesaurus
@@ -219,7 +220,7 @@ class Reader:
         terms = [t for t in contract_terms(name) if t not in STOP_WORDS and not t.isdigit()]
         return any(self._frequency.get(stem(t), 0) <= RARE for t in terms)
 
-    def is_spoken_to(self, question: str) -> bool:
+    def may_settle(self, question: str) -> bool:
         """Return whether ``question`` has a content word, and is not of another source's provision.
 
         One that names a document of this corpus too may compare the two.
@@ -316,24 +317,24 @@ class Reader:
         )
         return 1 - max(shares, default=0.0) / (sum(weights.values()) or 1.0)
 
-    def figure_gaps(self, question: str, evidence: Sequence[int]) -> dict[str, float]:
-        """Return how far the evidence is from the figures that ``question`` asks for, by part.
+    def figure_gaps(self, question: str, evidence: Sequence[int]) -> dict[str, tuple[str, float]]:
+        """Return the kind of figure that a part of ``question`` asks for, and how far it is.
 
         A part that asks for a figure is as far as the nearest sentence that has one of its kind:
         by the share of the part's weight that the sentence lacks, beyond what paraphrase explains;
         0 to 1. Parts that ask for none, or are not far, are left out.
         """
-        wanted = {part: wanted_figure(part) for part in asked_parts(question)}
-        gaps = {
-            part: (self._nearest(part, figure[1], evidence) - PARAPHRASE) / (1 - PARAPHRASE)
-            for part, figure in wanted.items()
-            if figure
-        }
-        return {part: gap for part, gap in gaps.items() if gap > 0}
+        gaps = {}
+        for part in asked_parts(question):
+            if figure := wanted_figure(part):
+                gap = (self._nearest(part, figure[1], evidence) - PARAPHRASE) / (1 - PARAPHRASE)
+                gaps[part] = (figure[0], gap)
+        return {part: far for part, far in gaps.items() if far[1] > 0}
 
     def figure_gap(self, question: str, evidence: Sequence[int]) -> float:
         """Return the mean of `figure_gaps` over all parts of ``question``."""
-        return sum(self.figure_gaps(question, evidence).values()) / len(asked_parts(question))
+        gaps = self.figure_gaps(question, evidence).values()
+        return sum(gap for _, gap in gaps) / len(asked_parts(question))
 
     def _nearest(self, part: str, figure: re.Pattern[str], evidence: Sequence[int]) -> float:
         weights = self.weights(part)

@@ -29,7 +29,7 @@ from policyproof_runtime.storage import Storage
 
 FOLDERS = OBJECTS, SOURCES, RELEASES, REFS, MEMO = "objects", "sources", "releases", "refs", "memo"
 RELEASE_REF = "release"
-_RELEASE = re.compile(r"[0-9a-f]{64}\.json")
+RELEASE_FILE = re.compile(rf"{RELEASES}/(?P<corpus>[^/]+)/(?P<digest>[0-9a-f]{{64}})\.json")
 SNAPSHOT = pa.schema(
     [
         pa.field("document_id", pa.string(), nullable=False),
@@ -132,8 +132,9 @@ class ObjectStore:
 
     def releases(self, corpus: str) -> list[Digest]:
         """Return the digests of all releases of a corpus, sorted; other files are left alone."""
-        paths = (Path(entry.name) for entry in self.storage.files(f"{RELEASES}/{corpus}"))
-        return sorted(Digest(path.stem) for path in paths if _RELEASE.fullmatch(path.name))
+        files = self.storage.files(f"{RELEASES}/{corpus}")
+        found = (RELEASE_FILE.fullmatch(entry.name) for entry in files)
+        return sorted(Digest(match["digest"]) for match in found if match)
 
     def corpora(self) -> list[str]:
         """Return the names of the corpora that have an accepted release, sorted."""

@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from policyproof_runtime.errors import ReleaseError
 from policyproof_runtime.features import COVERAGE, CUE_CODES, FIGURES_IN, SCOPE, Cues, Reader
-from policyproof_runtime.parts import wanted_figure
 from policyproof_runtime.terms import content_terms
 
 OUTSIDE_CORPUS = "outside_controlled_corpus"
@@ -157,7 +156,7 @@ class Gate:
     def reach(self, reader: Reader, question: str) -> Reach:
         """Return whether the corpus of ``reader`` can settle ``question``.
 
-        It cannot settle one that does not speak of it (`Reader.is_spoken_to`).
+        What `Reader.may_settle` rules out is at 0.
 
         Raises ReleaseError if the gate compares meaning and the release has no dense model.
         """
@@ -169,8 +168,8 @@ class Gate:
                 )
             kinds = self.likeness.shares(reader.meaning.kin(question))
             features[LIKE_DECLINED] = 1 - kinds.pop(ANSWER)
-        spoken_to = reader.is_spoken_to(question)
-        return Reach(self.scope.probability(features) if spoken_to else 0.0, features, kinds)
+        settled = self.scope.probability(features) if reader.may_settle(question) else 0.0
+        return Reach(settled, features, kinds)
 
     def assess(self, reader: Reader, question: str, evidence: Sequence[int]) -> Assessment:
         """Assess ``evidence``, positions of passages, for ``question``."""
@@ -213,9 +212,8 @@ def out_of_scope(
     if reach.features["figure_gap"]:
         codes.append(INCOMPLETE)
         found = reader.top(reader.scores(question), FIGURES_IN)
-        for part in reader.figure_gaps(question, found):
-            if wanted := wanted_figure(part):
-                missing.append(f"a {wanted[0]}: {part}")
+        gaps = reader.figure_gaps(question, found)
+        missing += [f"a {kind}: {part}" for part, (kind, _) in gaps.items()]
     if not codes:
         codes = [max(sorted(reach.kinds), key=reach.kinds.__getitem__, default=OUTSIDE_CORPUS)]
         unknown = ", ".join(reader.unknown_terms(question))

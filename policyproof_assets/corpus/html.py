@@ -102,11 +102,11 @@ class _Reader(HTMLParser):
             if self._cell and self.texts[index].strip():
                 self.texts[index] = self.texts[index].rstrip() + CELLS
             self._cell = False
-            if self.texts[index].strip() and FURNITURE in (role, self.layouts[index]["role"]):
-                if role == FURNITURE != self.layouts[index]["role"]:
-                    continue  # what surrounds the text is not seen on a line of the text
-                if role != FURNITURE:
-                    self.texts[index] = ""
+            before = self.layouts[index]["role"] if self.texts[index].strip() else role
+            if role == FURNITURE != before:
+                continue  # what surrounds the text is not seen on a line of the text
+            if before == FURNITURE != role:
+                self.texts[index] = ""
             if index == self._ended[0] and not self._heading:  # a line of text is no heading
                 self.layouts[self._ended[1]] |= {"outline": None, "outline_lines": None}
             self.texts[index] += part

@@ -25,7 +25,7 @@ class Read:
     def coverage(self, _, evidence):
         return dict.fromkeys(COVERAGE, 0.0) | {"worst_part_score": float(evidence[0]) / 100}
 
-    def is_spoken_to(self, _):
+    def may_settle(self, _):
         return True
 
     def parts(self, _):

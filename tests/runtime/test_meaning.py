@@ -81,7 +81,7 @@ class Read:
     def scope(self, _):
         return dict.fromkeys(SCOPE, 0.0)
 
-    def is_spoken_to(self, _):
+    def may_settle(self, _):
         return True
 
 

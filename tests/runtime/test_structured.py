@@ -11,14 +11,8 @@ from policyproof_runtime.bm25 import Bm25, best, freeze
 from policyproof_runtime.fields import freeze_fields, priors
 from policyproof_runtime.fused import Fused, Fusion
 from policyproof_runtime.passages import Passages
-from policyproof_runtime.references import (
-    Grammar,
-    Mention,
-    References,
-    defined_terms,
-    find_references,
-    provision_name,
-)
+from policyproof_runtime.provisions import Grammar, Mention, provision_name
+from policyproof_runtime.references import References, defined_terms, find_references
 from policyproof_runtime.sentences import sentences
 from policyproof_runtime.structured import Structured, Weights
 from policyproof_runtime.terms import stems
