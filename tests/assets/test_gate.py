@@ -110,3 +110,16 @@ def test_a_false_answer_that_costs_more_raises_the_threshold_of_scope():
         train_gate(Read(), asked, [*cases()], {}, cost)["scope_threshold"] for cost in (0.1, 10.0)
     )
     assert cheap < dear
+
+
+class Misled(Read):
+    """A reader for which what should speak against an answer goes with questions in reach."""
+
+    def scope(self, question):
+        return super().scope(question) | {"weak_match": float("near" in question)}
+
+
+def test_no_feature_weighs_the_other_way_than_it_reads():
+    params = train_gate(Misled(), [*questions()], [*cases()], {}, 1.0)
+    assert params["scope"]["weights"]["weak_match"] == 0
+    assert params["scope"]["weights"]["other_sources"] < 0

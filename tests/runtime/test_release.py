@@ -6,6 +6,7 @@ import pytest
 
 from policyproof_runtime.digest import Digest, canonical_json
 from policyproof_runtime.errors import ReleaseError, StoreError
+from policyproof_runtime.objects import object_name
 from policyproof_runtime.release import SCHEMA, Release, load_release, objects_of
 
 
@@ -142,3 +143,13 @@ def test_what_a_release_lacks_is_named(release):
     with pytest.raises(ReleaseError, match="has no document third"):
         release.document("third")
     assert release.document("second").title == "Title of second"
+
+
+def test_a_release_with_a_damaged_object_is_not_accepted(store, release):
+    path = Path(store.storage.path(object_name(next(iter(release.index.values())))))
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    newer = replace(release, notes=("newer",))
+    with pytest.raises(StoreError, match="corrupt"):
+        store.put_release(newer)
+    assert newer.digest not in store.releases("demo")

@@ -8,11 +8,12 @@ import pytest
 
 from policyproof_runtime.asks import Asks, freeze_asks
 from policyproof_runtime.bm25 import Bm25, best, freeze
+from policyproof_runtime.errors import ReleaseError
 from policyproof_runtime.fields import freeze_fields, priors
 from policyproof_runtime.fused import Fused, Fusion
 from policyproof_runtime.passages import Passages
 from policyproof_runtime.provisions import Grammar, Mention, provision_name
-from policyproof_runtime.references import References, defined_terms, find_references
+from policyproof_runtime.references import SCHEMA, References, defined_terms, find_references
 from policyproof_runtime.sentences import sentences
 from policyproof_runtime.structured import Structured, Weights
 from policyproof_runtime.terms import stems
@@ -280,3 +281,9 @@ def test_leaving_postings_out_does_not_change_the_ranking(monkeypatch) -> None:
     plain = [best(index.scores(query), 10) for query in queries]
     monkeypatch.setattr("policyproof_runtime.bm25._SMALL", 0)
     assert [index.top(query, 10) for query in queries] == plain
+
+
+def test_references_of_an_unknown_kind_are_refused() -> None:
+    row = {"kind": "later", "document_id": "d", "name": "n", "passages": [0]}
+    with pytest.raises(ReleaseError, match="unknown kind"):
+        References(pa.Table.from_pylist([row], SCHEMA))

@@ -79,6 +79,7 @@ def test_names_and_sources_the_corpus_does_not_treat(reader):
     question = "What do the Toy Safety Act and Kansas say about Receipt rules?"
     assert reader.other_sources(question) == ["Toy Safety Act"]
     assert "Kansas" in reader.unknown_names(question)
+    assert reader.other_sources("What was the limit in v1?") == []
     assert reader.unknown_names("What does the report (CRO) say?") == []
 
 
