@@ -13,7 +13,8 @@ from policyproof_runtime.types import Citation
 # What a person reads at a glance; a list that is begun may need more.
 MAX_LINES = 12
 MAX_LIST_LINES = 24
-# From here on a line must add LINE_PRICE of the question's weight to be worth its space.
+# From here on a line must add LINE_PRICE of the question's weight to be worth its space, as every
+# row of a table must that has no word of the question.
 FREE_LINES = 8
 LINE_PRICE = 0.015
 # Words from which a heading that ends in a full stop is a sentence.
@@ -71,11 +72,15 @@ def best_run(texts: Sequence[str], weights: Mapping[str, float]) -> Run:
         _held(line if head is None else f"{texts[head]} {line}", weights)
         for line, head in zip(texts, heads, strict=True)
     ]
+    idle = [
+        head is not None and head != i and not _held(texts[i], weights)
+        for i, head in enumerate(heads)
+    ]
     price = LINE_PRICE * sum(weights.values())
 
     def worth(run: Run) -> tuple[float, int, int]:
         found, length = set().union(*held[run[0] : run[1]]), run[1] - run[0]
-        dear = price * max(0, length - FREE_LINES)
+        dear = price * max(0, length - FREE_LINES, sum(idle[run[0] : run[1]]))
         return sum(weights[s] for s in sorted(found)) - dear, -run[0], length
 
     return _with_its_list(texts, max(_runs(texts), key=worth))

@@ -277,3 +277,9 @@ def test_of_runs_that_say_as_much_the_first_is_shown():
     exception = ["2. Incidents at night are reported within 2 days.", *["It is special."] * 11]
     first, _ = best_run([*rule, *exception], {"incid": 1.0, "report": 1.0, "day": 1.0})
     assert first == 0
+
+
+def test_rows_that_say_nothing_of_the_question_are_not_shown():
+    rows = [f"Report {n} | {n} years | closing" for n in range(12)]
+    table = ["Record | Kept | From", *rows[:6], "Trial forms | 18 months | end of trial", *rows[6:]]
+    assert best_run(table, {"trial": 1.0, "form": 1.0}) == (7, 8)
